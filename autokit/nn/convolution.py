@@ -253,8 +253,8 @@ class _ConvTranspose(_ConvNd):
         """How much larger than the smallest the output is to be in each dimension."""
         wanted, padding = list(output_size)[-self.ndim :], per_dimension(self.padding, self.ndim)
         smallest = [
-            (size - 1) * step - 2 * pad + apart * (width - 1) + 1
-            for size, step, pad, apart, width in zip(
+            (size - 1) * step - 2 * pad + gap * (width - 1) + 1
+            for size, step, pad, gap, width in zip(
                 input.shape[-self.ndim :], self.stride, padding, self.dilation, self.kernel_size
             )
         ]

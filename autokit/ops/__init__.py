@@ -1,8 +1,9 @@
-"""All operations: a file for each family, a rule for each operation, the names by which programs find them.
+"""All operations: each file holds a family, such as trigonometry, with a rule for each operation.
 
-A family ends with its :class:`~autokit.ops.names.Names`, which say where a program finds each function:
+A family ends with its :class:`~autokit.ops.names.Names`, which say how a program calls each function:
 ``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``. Its
-``OPERATORS``, where it has some, are Python's special methods, such as ``x + y``.
+``OPERATORS``, where it has some, are Python's special methods, such as ``x + y``. This file collects these
+names, and binds the methods to the class of tensors.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ from autokit.ops import (
 )
 from autokit.ops.names import Names, public
 
-# An overflow or a division by zero gives inf or nan in silence, as in PyTorch.
+# An overflow or a division by zero gives inf or nan without a warning: training programs test for these.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autokit\.")
-# NumPy's sum, product and mean are Python that warns in its own name.
+# NumPy's sum, product and mean are functions in Python, and warn under the name of their own module.
 warnings.filterwarnings(
     "ignore", "(invalid value|overflow) encountered in reduce", RuntimeWarning, r"numpy\._core\._methods"
 )
@@ -65,13 +66,13 @@ FUNCTIONS: dict[str, Any] = {}
 """The functions of ``autokit``, as ``torch.exp``."""
 
 FUNCTIONAL: dict[str, Any] = {}
-"""The functions of ``autokit.nn.functional``, as far as they are single operations."""
+"""The functions of ``autokit.nn.functional`` that are operations."""
 
 METHODS: dict[str, Any] = {}
 """The methods and properties of tensors, as ``x.exp`` and ``x.T``."""
 
 NUMPY: dict[Any, Any] = {}
-"""NumPy's functions, and what they do with tensors."""
+"""For some of NumPy's functions, such as ``np.exp``, the function of tensors that it calls."""
 
 
 def collect(family: ModuleType, names: Names) -> None:

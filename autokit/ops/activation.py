@@ -1,6 +1,6 @@
-"""Activation functions: what bends a network between its linear layers.
+"""Activation functions: nonlinear functions of each element, which a network applies between linear layers.
 
-Those of straight pieces come first, then the smooth ones. At a kink the derivative is one of the two slopes.
+The piecewise linear ones come first, then the smooth ones. At a kink the derivative is one of the two slopes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from autokit.ops.names import Names
 from autokit.ops.special import erf
 from autokit.ops.trigonometry import tanh
 
-# ---------------------------------------------------------------- of straight pieces
+# ---------------------------------------------------------------- piecewise linear
 
 
 def _relu_gradient(g: Any, out: Any) -> Any:
     # For the rows of the MLPs and LeNet: a product with a mask takes a third of the time of np.where. It is
-    # right but where g is infinite, since ∞ · 0 is NaN; the sum of squares tells whether that may be.
+    # right unless g is infinite, since ∞ · 0 is NaN; the sum of squares tells whether that may be.
     passed = g * (out != 0)  # no result is negative
     return passed if np.vdot(passed, passed) < np.inf else np.where(out <= 0, 0, g)
 
@@ -323,7 +323,7 @@ def normal_gate(a, /, approximate="none"):
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``x · Φ(x)``, with the normal distribution function Φ; ``"tanh"`` takes a formula near it.
+    """``x · Φ(x)``, with the normal distribution function Φ; ``"tanh"`` approximates it by a tanh.
 
     References
     ----------
@@ -348,7 +348,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 
 def _with_inplace(function: Callable[..., Tensor], settings: int = 0) -> Callable[..., Tensor]:
-    """``function`` as in ``torch.nn.functional``: after its ``settings`` comes the argument ``inplace``."""
+    """``function`` with another argument, ``inplace``, after its ``settings``, as in ``nn.functional``."""
     changing = in_place(function)
 
     @wraps(function)

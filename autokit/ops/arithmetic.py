@@ -1,6 +1,6 @@
-"""The arithmetic behind Python's operators, ``+ − × ÷ // % **`` of each element, and mixtures of three.
+"""Arithmetic of each element: Python's operators ``+ − × ÷ // % **``, and combinations of three operands.
 
-A rule is the operator alone; the function of the same name adds PyTorch's options, as ``alpha``.
+A rule is the operator alone; a function such as ``add`` calls it, and has further options, such as ``alpha``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autokit.gpu import lacking
 from autokit.ops.names import Names, binary_operator
 
 flat = derivative("0", lambda g: np.zeros_like(g))
-"""The derivative of what is constant but for steps."""
+"""The derivative of a function that is constant except for jumps."""
 
 
 # ---------------------------------------------------------------- the operators
@@ -246,7 +246,7 @@ OPERATORS = {
     "__neg__": neg,
     "__pos__": positive,
 }
-"""Python's operators of arithmetic, and the functions behind them."""
+"""Python's operators of arithmetic, and the functions that compute them."""
 
 NAMES = Names(
     both="add addcdiv addcmul div floor_divide fmod lerp mul neg positive pow remainder square sub",

@@ -1,4 +1,4 @@
-"""Attention: averages of values, weighted by how well queries fit keys.
+"""Attention: for each query an average of the values, weighted by how well the query fits their keys.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Choices element by element: the larger or the smaller, one of two by a condition, between two bounds."""
+"""Choices for each element: the larger or smaller of two, one of two by a condition, a value in bounds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def minimum(a, b, /):
 
 
 def _is_first(larger: Any, b: Any) -> Any:
-    """Where the first operand is the result: also where the second is NaN, which differs from itself."""
+    """Where the result is the first operand: also where the second is NaN, which differs from itself."""
     return np.logical_or(larger, b != b)
 
 
@@ -115,7 +115,7 @@ def _with_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _where_of_arrays(condition: Any, *values: Any) -> Any:
-    """``np.where``, whose condition may be an array of NumPy's."""
+    """``np.where`` of tensors; the condition may be a NumPy array."""
     return where(condition if isinstance(condition, Tensor) else new_tensor(np.asarray(condition)), *values)
 
 

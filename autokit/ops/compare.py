@@ -1,4 +1,4 @@
-"""Comparisons, tests and logic, element by element: the results are true or false, and have no gradient."""
+"""Comparisons, tests and logic for each element: the results are true or false, and have no gradient."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def contains(self: Tensor, value: Any) -> bool:
 
 
 def _comparison(function: Callable[..., Tensor]) -> Callable[..., Any]:
-    """The operator: ``x == None`` and ``x == "a"`` are Python's False, and ``x < None`` is its TypeError."""
+    """The operator: as in Python, ``x == None`` and ``x == "a"`` are False, and ``x < None`` raises."""
 
     def apply(self: Tensor, other: Any) -> Any:
         return function(self, other) if isinstance(other, _COMPARABLE) else NotImplemented
@@ -240,7 +240,7 @@ OPERATORS = {
     **binary_operator("lshift", bitwise_left_shift),
     **binary_operator("rshift", bitwise_right_shift),
 }
-"""Python's comparisons and its operators of bits, and the functions behind them."""
+"""Python's comparisons and its operators on bits, and the functions that compute them."""
 
 _LOGIC = (
     "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor eq ge gt le "

@@ -1,4 +1,4 @@
-"""A tensor is converted here: to another dtype, to another device, to a copy, and to bytes for pickle."""
+"""Conversions of a tensor: to another dtype or device, to a copy, and to a form for pickle."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _conversion(name: str, kind: str) -> Callable[[Tensor], Tensor]:
 
 
 CONVERSIONS = {name: _conversion(name, kind) for name, kind in _BY_METHOD.items()}
-"""``x.float()`` and the like."""
+"""The methods ``x.float()``, ``x.long()`` and so on, by their names."""
 
 
 def cpu(input: Tensor) -> Tensor:
@@ -174,12 +174,12 @@ def contiguous(input: Tensor) -> Tensor:
 
 
 def pin_memory(input: Tensor) -> Tensor:
-    """``input`` itself: a copy to a GPU is always waited for, so page-locked memory would change nothing."""
+    """``input`` itself: copies to a GPU are always waited for, so that pinned memory would have no effect."""
     return input
 
 
 def to_dense(input: Tensor) -> Tensor:
-    """``input`` itself: no tensor is sparse here."""
+    """``input`` itself: all tensors are dense."""
     return input
 
 
@@ -198,16 +198,16 @@ def deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 _OF_THE_ENGINE = {"_base", "_hooks", "_post_accumulate_hooks", "_retains", "_steps"}
-"""Attributes that tie a tensor to others, which a copy leaves behind."""
+"""Attributes that refer to other tensors or hooks, which a copy does not have."""
 
 
 def _notes(tensor: Tensor) -> dict[str, Any]:
-    """What the learner has noted at ``tensor``: its name, and other attributes."""
+    """The attributes that the learner has set on ``tensor``: its name, and others."""
     return {name: value for name, value in tensor.__dict__.items() if name not in _OF_THE_ENGINE}
 
 
 def reduce_ex(self: Tensor, protocol: Any) -> Any:
-    """What pickle keeps: the elements, on the CPU, where they were, and notes; not the graph."""
+    """The parts that pickle keeps: the elements, the device, and the learner's attributes; not the graph."""
     arguments = (type(self), to_numpy(self.array), self._requires_grad, str(self.device))
     return _rebuilt, arguments, _notes(self) or None
 
@@ -230,7 +230,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex numbers: never, as there are none here."""
+    """Whether the elements are complex numbers: False, as autokit computes with real numbers."""
     require_tensor("is_complex", input)
     return False
 
@@ -242,7 +242,7 @@ def is_signed(input: Tensor) -> bool:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtypes.dtype:
-    """The dtype in which two tensors, or a tensor and a number, meet.
+    """The dtype of the result of an operation on two tensors, or on a tensor and a number.
 
     >>> import autokit as torch
     >>> torch.result_type(torch.tensor([1, 2]), 1.5)

@@ -1,9 +1,9 @@
 """Convolutions and transposed convolutions, of one, two and three dimensions.
 
-A window moves over the input; what it sees, laid out as a column, times the weight as a matrix is one output.
-Three operations are each other's derivatives.  A convolution y = x ⋆ w is linear in x and in w.  Its gradient
-by x, g ⋆ᵀ w, is the transposed convolution; its gradient by w multiplies the outputs' gradients with the
-columns.  Each of these is linear in both operands again, and so there is a derivative of every order.
+A window moves over the input. The elements in the window, as a column, times the weight, as a matrix, are one
+output.  Three operations are the derivatives of one another.  A convolution y = x ⋆ w is linear in x and w.
+Its gradient by x, g ⋆ᵀ w, is the transposed convolution; its gradient by w multiplies the outputs' gradients
+with the columns.  Both are linear in their two operands again, so there is a derivative of every order.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from autokit.ops.names import Names
 from autokit.ops.pad import pad
 
 TOGETHER = 1 << 19
-"""Elements that the columns of one product may have: so many stay in the processor's cache (LeNet's row)."""
+"""The largest number of elements in the columns of one product: these stay in the cache (LeNet's row)."""
 
 
 def _blocks(count: int, elements: int) -> Iterator[slice]:
-    """Some of ``count`` images at a time, whose columns have so many ``elements`` each."""
+    """Slices of ``count`` images whose columns fit into the cache; an image has ``elements`` of them."""
     step = max(1, TOGETHER // max(elements, 1))
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
@@ -127,7 +127,7 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
     backward="ConvolutionBackwardBackward0",
 )
 def convolution_by_weight(g, input, /, windows, groups):
-    """The gradient of a convolution by its weight: the outputs' gradients times what the windows saw."""
+    """The gradient of a convolution by its weight: the outputs' gradients times the windows as columns."""
     channels, outputs = input.shape[1] // groups, g.shape[1] // groups
     total = np.zeros_like(g, shape=(groups, channels * math.prod(windows.kernel), outputs), order="C")
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *g.shape[2:]))):
@@ -170,8 +170,8 @@ def _transpose(ndim, input, weight, bias, stride, padding, output_padding, group
     windows = Windows(tuple(weight.shape[2:]), steps, around, spread)
     size = tuple(
         [
-            (count - 1) * step - 2 * edge + apart * (width - 1) + extra + 1
-            for count, width, step, edge, apart, extra in zip(input.shape[-ndim:], *windows, more)
+            (count - 1) * step - 2 * edge + gap * (width - 1) + extra + 1
+            for count, width, step, edge, gap, extra in zip(input.shape[-ndim:], *windows, more)
         ]
     )
     if min(size) < 1:
@@ -222,7 +222,7 @@ def _check(name, ndim, input, weight, bias, groups, transposed=False):
 def _padded_by_name(
     padding: str, input: Tensor, weight: Tensor, stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[Tensor, tuple[int, ...]]:
-    """The input and the zeros on both of its sides that ``padding`` names; what is odd goes to the end."""
+    """The input and the number of zeros on both sides, by ``padding``; an odd zero is added at the end."""
     if padding == "valid":
         return input, (0,) * len(stride)
     if padding != "same":
@@ -257,7 +257,7 @@ def conv2d(
     dilation: Size = 1,
     groups: int = 1,
 ) -> Tensor:
-    """The convolution of images: a window moves over the input, and what it sees is weighed and summed.
+    """The convolution of images: a window moves over the input, and its elements are weighted and summed.
 
     ``out[n, o, y, x] = bias[o] + Σ input[n, c, y·stride + i·dilation − padding, …] · weight[o, c, i, j]``,
     summed over c, i and j.  As everywhere in deep learning the weight is not flipped, which in signal

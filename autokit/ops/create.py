@@ -1,4 +1,4 @@
-"""New tensors are created here: from data, filled with one number, counted, and by the old constructors."""
+"""New tensors: from data, filled with one number, numbers in a range, and by the old constructors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Generator.tensor_of = staticmethod(new_tensor)
 
 
 class Options(TypedDict, total=False):
-    """What each function that creates a tensor takes as keywords.
+    """The keywords of every function that creates a tensor.
 
     Attributes
     ----------
@@ -211,7 +211,7 @@ def ones(*sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
 
 
 def empty(*sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
-    """A tensor to be filled.  Its elements are zeros, where PyTorch's are whatever was in memory."""
+    """A tensor that is to be filled; until then its elements are zeros."""
     return full(shape_of("empty", sizes, size), 0.0, **options)
 
 
@@ -261,7 +261,7 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 
 
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
-    """A tensor to be filled, in the shape and dtype of ``input``."""
+    """A tensor that is to be filled, in the shape and dtype of ``input``."""
     return full_like(input, 0, **options)
 
 
@@ -310,13 +310,13 @@ def arange(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options
     if options.get("dtype") is None:
         options["dtype"] = common_dtype([start, step] if end is None else [start, end, step])
     start, end, step = _check_range(start, end, step)
-    # Each number is computed from its place, so that rounding does not add up.
+    # Each number is computed from its index, so that rounding errors do not add up.
     numbers = start + step * np.arange(math.ceil((end - start) / step))
     return created(numbers.astype, **options)
 
 
 def range(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options]) -> Tensor:
-    """As :func:`arange` with ``end`` included: an old function, not like Python's ``range``."""
+    """As :func:`arange`, but with ``end`` included, unlike Python's ``range``: an old function."""
     warnings.warn("torch.range is deprecated: use torch.arange, which leaves out the end.", stacklevel=2)
     start, end, step = _check_range(start, end, step)
     numbers = start + step * np.arange(math.floor((end - start) / step) + 1)
@@ -384,7 +384,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 
 def legacy(data: tuple[Any, ...], **options: Unpack[Options]) -> Tensor:
-    """What ``FloatTensor(...)`` and ``x.new(...)`` give: sizes give zeros, a sequence its elements."""
+    """The tensor of ``FloatTensor(...)`` or ``x.new(...)``: sizes give zeros, a sequence its elements."""
     if len(data) == 1 and not isinstance(data[0], int | Size):
         if isinstance(data[0], float):
             raise TypeError(f"new(): data must be a sequence (got float); write tensor({data[0]})")
@@ -393,7 +393,7 @@ def legacy(data: tuple[Any, ...], **options: Unpack[Options]) -> Tensor:
 
 
 class TensorType(type):
-    """The class of ``FloatTensor`` and its kin, which create tensors of one dtype and recognize them."""
+    """The class of ``FloatTensor`` and the like, which create tensors of one dtype and recognize them."""
 
     dtype: dtypes.dtype
 
@@ -420,7 +420,7 @@ TYPES = {
 
 
 def new(self: Tensor, *data: Any) -> Tensor:
-    """What ``Tensor(...)`` gives, in the dtype of this tensor: the old way to say ``new_tensor``."""
+    """As ``Tensor(...)``, but in the dtype of this tensor: the old form of ``new_tensor``."""
     return legacy(data, dtype=self.dtype, device=self.device)
 
 

@@ -1,4 +1,4 @@
-"""Decompositions of matrices: Cholesky's, QR, singular values, eigenvalues.
+"""Decompositions of matrices: Cholesky's, QR, singular values and eigenvalues.
 
 Where a source is named "Giles", it is M. B. Giles, "Collected matrix derivative results for forward and
 reverse mode algorithmic differentiation", 2008; "Townsend" is J. Townsend, "Differentiating the singular
@@ -315,7 +315,7 @@ def _eigh_gradient(g: Any, out: Any) -> Any:
     if by_values is not None:
         total = total + (vectors * _row(by_values)) @ transposed(vectors)
     if by_vectors is not None:
-        # Orthonormal vectors can only turn: a change of V is V times a skew matrix.
+        # Orthonormal vectors can only rotate: a change of V is V times a skew-symmetric matrix.
         turn = _skew(transposed(vectors) @ by_vectors) / 2
         turn = _off_diagonal(turn, _row(values) - _column(values))
         total = total + vectors @ turn @ transposed(vectors)
@@ -375,7 +375,7 @@ def _eig_gradient(g: Any, out: Any) -> Any:
     if by_values is not None:
         inner = inner + np.where(_identity(vectors), _row(by_values), 0.0)
     if by_vectors is not None:
-        # Eigenvectors have length 1: what would change that is left out.
+        # Eigenvectors have length 1: the part of a change that would change the length is subtracted.
         along = (vectors * by_vectors).sum(axis=-2)
         turn = transposed(vectors) @ by_vectors - (transposed(vectors) @ vectors) * _row(along)
         inner = inner + _off_diagonal(turn, _row(values) - _column(values))
@@ -407,7 +407,7 @@ def _eig(a, /):
 def eig(A: Tensor) -> Any:
     """The eigenvalues of square matrices, in no order, and eigenvectors of length 1 in columns.
 
-    They have to be real, and are of the dtype of ``A``, where PyTorch gives complex numbers always.
+    They have the dtype of ``A``; a matrix whose eigenvalues are complex numbers raises an error.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Random tensors are drawn here: new, like another, by probabilities in a tensor, and into a tensor.
+"""Random tensors: new ones, in the shape of another, by probabilities in a tensor, and into a tensor.
 
-The numbers are PyTorch's for the same seed; ``autokit.base.generator`` computes them.  A tensor that does not
-lie in memory row by row is filled in the order in which it lies there, as PyTorch fills it.
+For the same seed the numbers are PyTorch's; ``autokit.base.generator`` computes them.  They are written in
+the order in which the elements lie in memory, which is not always row by row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def source_of(generator: Generator | None, device: Any = None) -> Generator:
 
 
 def in_memory_order(array: Any, draw: Callable[[Shape], Array]) -> Array:
-    """What ``draw`` gives for the shape of ``array``, the first numbers where ``array`` begins in memory."""
+    """The numbers of ``draw`` in the shape of ``array``, in the order in which its elements lie in memory."""
     if array.flags.c_contiguous or 0 in array.strides:
         return draw(array.shape)
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
@@ -51,7 +51,7 @@ def in_memory_order(array: Any, draw: Callable[[Shape], Array]) -> Array:
 def _redraw(
     self: Tensor, generator: Generator | None, draw: Callable[[Generator, Shape, np.dtype[Any]], Array]
 ) -> Tensor:
-    """Overwrite ``self`` by what ``draw`` gives for its shape and dtype."""
+    """Overwrite ``self`` with the numbers that ``draw`` returns for its shape and dtype."""
     refuse_change(self)  # before a number is drawn
     source, kind = source_of(generator, self.device), self.array.dtype
     drawn = in_memory_order(self.array, lambda shape: draw(source, shape, kind))
@@ -59,7 +59,7 @@ def _redraw(
 
 
 def uniform_(self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
-    """Draw each element evenly from ``from_`` to below ``to``."""
+    """Draw each element from the uniform distribution on [``from_``, ``to``)."""
     require_floats("uniform_", self.array)
     if not from_ <= to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
@@ -114,7 +114,7 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
 
 
 def _new(create: Callable[..., Tensor], draw: Callable[[Tensor], Tensor], options: Any) -> Tensor:
-    """What ``draw`` writes into a new tensor, which is to require grad only afterwards."""
+    """A new tensor into which ``draw`` writes; it requires grad only afterwards."""
     learns = options.pop("requires_grad", False)
     return draw(create(**options)).requires_grad_(learns)
 
@@ -122,7 +122,7 @@ def _new(create: Callable[..., Tensor], draw: Callable[[Tensor], Tensor], option
 def rand(
     *sizes: Any, size: Any = None, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Numbers drawn evenly from 0 to below 1.
+    """Numbers from the uniform distribution on [0, 1).
 
     >>> import autokit as torch
     >>> _ = torch.manual_seed(0)
@@ -149,7 +149,7 @@ def randint(
     generator: Generator | None = None,
     **options: Unpack[Options],
 ) -> Tensor:
-    """Integers drawn evenly from ``low`` (0 if left out) to below ``high``: ``randint(10, (2, 3))``.
+    """Random integers from ``low`` (0 if left out) to below ``high``: ``randint(10, (2, 3))``.
 
     Raises
     ------
@@ -204,13 +204,13 @@ _NO_GRADIENT = derivative("0", lambda g: np.zeros_like(g))
 
 @operation("~", "{mean} + {std} · noise", mean=_NO_GRADIENT, std=_NO_GRADIENT, name="normal")
 def _normal(mean, std, noise, /):
-    """Normal numbers: by what they were drawn with their derivative is 0."""
+    """Normal numbers, whose derivative by the parameters of the distribution is 0."""
     return mean + std * noise
 
 
 @operation("~", "drawn for {a}", a=_NO_GRADIENT, name="drawn", mixed=True)
 def _drawn(a, values, /):
-    """Numbers that were drawn: by what they were drawn with their derivative is 0."""
+    """Numbers that were drawn, whose derivative by the parameters of the distribution is 0."""
     return values
 
 
@@ -297,7 +297,7 @@ def multinomial(
     """Places in each row of ``input``, drawn with its elements as weights.
 
     One draw, or draws without replacement, divide each weight by a waiting time from the exponential
-    distribution and take the places of the largest; several with replacement look even numbers up in the
+    distribution and take the places of the largest; several with replacement look uniform numbers up in the
     running sums of the weights.
 
     Parameters

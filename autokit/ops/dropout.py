@@ -1,4 +1,4 @@
-"""Dropout is noise that switches elements or whole channels off while a network trains."""
+"""Dropout: while a network trains, random elements or whole channels are set to 0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autokit.ops.draw import in_memory_order
 from autokit.ops.names import Names
 
 _SELU_FLOOR = -1.7580993408473766
-"""What SELU gives for minus infinity."""
+"""The value of SELU at minus infinity."""
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -59,7 +59,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of what SELU gives: switched off is its lowest value, not 0.
+    """Dropout after SELU that keeps mean and variance: elements are set to SELU's lowest value, not to 0.
 
     References
     ----------
@@ -87,7 +87,7 @@ def _of_channels(
 def _dropped(
     input: Tensor, p: float, training: bool, inplace: bool, places: Any, floor: float = 0.0
 ) -> Tensor:
-    """Scale what is kept of the ``places``, and put ``floor``, scaled, where something is switched off."""
+    """Scale the elements that are kept, and put ``floor``, scaled, in place of those that are dropped."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():

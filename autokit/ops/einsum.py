@@ -1,7 +1,7 @@
 """Einstein's summation: sums of products of tensors, written by naming their dimensions.
 
 ``einsum("ij,jk->ik", a, b)`` multiplies all elements whose letters agree, and sums over the letters that the
-result does not have. NumPy computes it, in an order of products that it finds to be cheap.
+result does not have. NumPy computes it, in an order of products that it has found to be cheap.
 
 The derivative by one factor is an einsum again, in which the result's letters change places with the
 factor's: where c = Σ a[ij] b[jk] as [ik], the gradient of a is Σ g[ik] b[jk] as [ij].
@@ -123,7 +123,7 @@ def einsum(*args: Any) -> Tensor:
 
 
 def _term(numbers: Sequence[Any]) -> str:
-    """The letters for a list of numbers."""
+    """The letters for a list of dimensions given by numbers."""
     if any(number is not Ellipsis and number not in range(len(_LETTERS)) for number in numbers):
         raise ValueError(
             f"einsum(): subscripts are numbers from 0 to {len(_LETTERS) - 1}, or ..., not {numbers}"

@@ -1,4 +1,4 @@
-"""Embeddings: vectors for words and other things that are counted, read from the rows of a table."""
+"""Embeddings: a whole number, which may stand for a word, selects a row of a table of vectors."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _share_of_exponential(g: Any, a: Any, b: Any) -> Any:
     floating=True,
 )
 def logaddexp(a, b, /):
-    """log(exp input + exp other), without leaving the range of the dtype."""
+    """log(exp input + exp other), computed without overflow."""
     return np.logaddexp(a, b)
 
 

@@ -1,7 +1,7 @@
-"""The largest and the smallest element: ``max``, ``min``, ``amax``, ``amin``, ``aminmax``; and their places.
+"""The largest and the smallest element, and their places: ``max``, ``min``, ``amax``, ``argmax`` and others.
 
-Where several elements are the largest, the maximum of a whole tensor shares its gradient evenly among them,
-and so does ``amax``; a maximum along a dimension, which returns a place too, gives all of it to that place.
+Where several elements are the largest, ``max`` of a whole tensor and ``amax`` share the gradient equally
+among them; ``max`` along a dimension, which also returns a place, gives all of it to the element there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autokit.ops.take_along import along, put_back, read, return_type
 
 
 def require_elements(name: str, input: Tensor, dim: Any) -> None:
-    """Raise where there is nothing to choose from."""
+    """Raise an error if there are no elements to choose from."""
     shape = input.array.shape
     if input.array.size or count(shape, dim):
         return
@@ -39,7 +39,7 @@ def require_elements(name: str, input: Tensor, dim: Any) -> None:
 
 
 def shared_among_ties(g: Any, a: Any, out: Any, shape: Any, dim: Any = None) -> Any:
-    """The gradient of an extreme: an even share for each of the elements that equal it."""
+    """The gradient of an extreme: equal shares for all elements that equal it."""
     hits = a == restored(out, shape, dim)
     return hits * (restored(g, shape, dim) / hits.sum(axis=dim, keepdims=True))
 

@@ -1,7 +1,7 @@
-"""Sliding windows over signals, images and volumes: how they lie, as columns, and added up again.
+"""Sliding windows over signals, images and volumes: they are copied to columns, or added up to an image.
 
-Laying out the windows of an image as columns and adding columns up to an image are each other's transposes,
-and so each other's derivatives.  A convolution is a product of matrices on these columns.
+Copying the windows of an image to columns and adding columns up to an image are linear maps, of which each is
+the transpose of the other, and so its derivative.  A convolution is a matrix product with these columns.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Windows:
         return tuple(counts)
 
     def look(self, a: Any) -> Any:
-        """What the windows see of ``a`` (channels, *sizes, ...): (channels, *kernel, *counts, ...), a view.
+        """The windows of ``a`` (channels, *sizes, ...) as a view: (channels, *kernel, *counts, ...).
 
         Around ``a`` there are zeros.
 
@@ -76,7 +76,7 @@ class Windows:
         )
 
     def add_up(self, seen: Any, sizes: Sequence[int]) -> Any:
-        """The transpose of :meth:`look`: (channels, *sizes, ...), where each window adds what it has.
+        """The transpose of :meth:`look`: (channels, *sizes, ...), to which each window adds its elements.
 
         >>> Windows((2,), (1,), (0,), (1,)).add_up(np.ones((1, 2, 3)), (4,))
         array([[1., 2., 2., 1.]])

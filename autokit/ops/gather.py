@@ -1,7 +1,7 @@
-"""Reading and adding by a tensor of indices: ``gather`` and ``scatter_add``.
+"""Reading elements by a tensor of indices: ``gather`` and ``take_along_dim``.
 
-An *index tensor* says for each of its elements where to look along one dimension; in the others an element
-stays where it is.  Reading by it, and adding by it into zeros, are each other's derivatives.
+An *index tensor* gives, for each element of the result, the index along one dimension; the indices along the
+others are those of the element itself.  The derivative adds by the same indices into zeros.
 """
 
 from __future__ import annotations

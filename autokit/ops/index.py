@@ -1,9 +1,9 @@
 """Reading and writing parts of a tensor: ``x[index]`` and ``x[index] = value``.
 
-An index is followed in two steps, as in PyTorch.  First its numbers, slices and new dimensions select a part,
-which is a *view*: it shares the tensor's memory.  Then its tensors and lists pick elements from that part, in
-any order and as often as they are named, which gives a copy.  The gradient goes the other way: into zeros, at
-the places that were read, where places that were read twice add up.
+An index is applied in two steps.  First its numbers, slices and new dimensions select a part, which is a
+*view*: it shares the tensor's memory.  Then its tensors and lists pick elements from that part, in any order
+and any number of times, which gives a copy.  The derivative adds the gradient into zeros at the places that
+were read; for a place that was read twice, both gradients add up.
 """
 
 from __future__ import annotations
@@ -83,14 +83,15 @@ def add_at(array: Any, index: Index, values: Any) -> None:
 
 
 _LARGE = 1 << 17
-"""From how many elements on SciPy adds them, which takes a while to be imported."""
+"""From this number of elements on, SciPy adds them: importing it takes a while."""
 
 
 def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
-    """:func:`add_at` where arrays name whole rows, fast for the rows x[index] of the benchmarks.
+    """:func:`add_at` where arrays name whole rows, fast for the benchmarks of ``x[index]``.
 
-    Many rows are added as a product with a sparse matrix, which has a 1 in column ``n`` where row ``n`` goes;
-    few by the places of their elements in memory, as ``np.add.at`` is slow but for one dimension.
+    Many rows are added as a product with a matrix of SciPy's, in which column ``n`` has a 1 in the row to
+    which row ``n`` is added; few by the places of their elements in memory, as ``np.add.at`` is fast in one
+    dimension only.
     """
     rows: Any = 0
     for entry, size in zip(index, array.shape):
@@ -113,7 +114,7 @@ def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
 
 
 def in_two_steps(tensor: Tensor, index: Any, copies: bool = False) -> tuple[Index, Index]:
-    """What ``index`` selects from ``tensor`` as a view, and what arrays pick from that; either may be ().
+    """The two steps of ``index``: the index of a view of ``tensor``, and that of elements in it; or ().
 
     An Ellipsis stands for the dimensions that are not named, a mask for as many as it has, and a single
     truth value for a new dimension of size 1, which it keeps or leaves empty.  Where a gradient will need
@@ -128,7 +129,7 @@ def in_two_steps(tensor: Tensor, index: Any, copies: bool = False) -> tuple[Inde
     if isinstance(index, list) and any(
         isinstance(one, Sequence | slice | None) or one is ... for one in index
     ):
-        index = tuple(index)  # PyTorch takes a list of lists for a tuple
+        index = tuple(index)  # a list of lists stands for a tuple, as in old programs
     entries = [_entry(tensor, entry, copies) for entry in (index if isinstance(index, tuple) else (index,))]
     named = sum([_dims_named(entry) for entry in entries])
     if named > len(shape):
@@ -183,7 +184,7 @@ def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
             f"are valid indices (got {type(entry).__name__})"
         )
     if array.dtype == np.uint8 and isinstance(entry, Tensor):
-        return array.astype(bool)  # as PyTorch reads it
+        return array.astype(bool)  # bytes are an older form of a mask
     if array.dtype.kind not in "bui":
         raise IndexError(
             "tensors used as indices must be long, int, byte or bool tensors, and this one is "
@@ -208,14 +209,14 @@ def _slice(entry: slice) -> slice:
 
 
 def _dims_named(entry: Any) -> int:
-    """How many dimensions of the tensor an entry is about."""
+    """How many dimensions of the tensor an entry indexes."""
     if entry is None or entry is Ellipsis:
         return 0
     return entry.ndim if hasattr(entry, "dtype") and entry.dtype.kind == "b" else 1
 
 
 def _check(entry: Any, dim: int, tensor: Tensor) -> None:
-    """Raise unless a mask has the shape of what it masks; and for places that a GPU would wrap around."""
+    """Raise unless a mask has the shape of the part it masks; and for places that a GPU would wrap around."""
     shape = tensor.array.shape
     if entry.dtype.kind != "b":
         wrong = outside(entry, -shape[dim], shape[dim]) if on_a_gpu(entry) else None
@@ -229,7 +230,7 @@ def _check(entry: Any, dim: int, tensor: Tensor) -> None:
 
 
 def _index_error(error: IndexError) -> IndexError:
-    """NumPy's error in PyTorch's words: its dimensions are axes."""
+    """NumPy's error in PyTorch's words: NumPy calls dimensions axes."""
     return IndexError(str(error).replace(" axis ", " dimension "))
 
 
@@ -294,7 +295,7 @@ def _is_part(value: Tensor, tensor: Tensor, view: Index) -> bool:
 
 
 def _value(tensor: Tensor, value: Any, picks: Index) -> Any:
-    """What is written into ``tensor``: a scalar of its dtype, or a tensor on its device."""
+    """The value to write into ``tensor``: a scalar of its dtype, or a tensor on its device."""
     if not isinstance(value, Tensor):
         return as_element(value, tensor)
     mask = len(picks) == 1 and picks[0].dtype.kind == "b" and value.array.size == 1

@@ -1,7 +1,7 @@
-"""Resizing images and reading them between their pixels; channels rearranged to pixels and back.
+"""Images are resized, or read between their pixels; channels are rearranged to pixels and back.
 
-A resize along several dimensions is one along each in turn, so all that is needed is which neighbours count
-along one dimension, and how much.  A grid of points is read by weighing the pixels around each point.
+Resizing along several dimensions resizes along one after the other, so each new element is a weighted sum of
+neighbours along one dimension.  At a point of a grid the pixels around it are weighted by their distances.
 
 References
 ----------
@@ -123,7 +123,7 @@ def _along(
     """The map of one dimension from ``old`` elements to ``new``."""
     places = np.arange(new)
     if "nearest" in mode:
-        # In single precision, as PyTorch computes it: which neighbour is nearest depends on the last bit.
+        # In float32: which neighbour is the nearest depends on the last bit.
         scale32 = np.float32(old) / np.float32(new) if factor is None else np.float32(1 / factor)
         shifted = places.astype(np.float32) + np.float32(0.5 if mode == "nearest-exact" else 0)
         return picking(axis, old, np.minimum((shifted * scale32).astype(np.int64), old - 1))
@@ -152,7 +152,7 @@ def _cubic(distance: Any, sharpness: float) -> Any:
 
 
 def _antialiased(axis: int, old: int, places: np.ndarray, scale: float, mode: str) -> AxisMap:
-    """The map whose weights reach as far as a new element covers."""
+    """The map in which each new element averages all old ones that it covers."""
     stretch = max(scale, 1.0)
     reach = (1 if mode == "bilinear" else 2) * stretch
     centres = scale * (places + 0.5)

@@ -1,6 +1,6 @@
-"""Joining tensors to one, ``cat`` and ``stack``, and cutting one into parts, ``split`` and ``unbind``.
+"""``cat`` and ``stack`` join tensors to one; ``split`` and ``unbind`` cut a tensor into parts.
 
-Parts are views of the whole: they share its memory.
+Parts are views of the tensor: they share its memory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     tensors = _some_tensors(tensors, "cat")
     shapes = [tensor.array.shape for tensor in tensors]
     if (0,) in shapes and any(len(shape) > 1 for shape in shapes):
-        # an empty list counts for nothing, so that a loop may begin with one
+        # an empty tensor is left out, so that a loop may begin with one
         return cat([tensor for tensor in tensors if tensor.array.shape != (0,)], dim)
     if not all(shapes):
         raise RuntimeError("zero-dimensional tensor cannot be concatenated: torch.stack([...]) joins numbers")

@@ -1,4 +1,4 @@
-"""Losses say how far predictions are from their targets: for each element, or as their mean or their sum."""
+"""Losses measure how far predictions are from their targets: for each element, or as a mean or a sum."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Weight = Tensor | None
 
 
 def _reduced(losses: Any, reduction: str) -> Any:
-    """The losses of single elements, their mean or their sum."""
+    """The losses of all elements, or their mean, or their sum, as ``reduction`` says."""
     if reduction == "mean":
         return losses.mean()
     if reduction == "sum":
@@ -155,7 +155,7 @@ def _class_axis(ndim: int) -> int:
 
 
 def _counted(target: Any, ignore_index: int | None) -> tuple[Any, Any]:
-    """The class of each sample, and whether it counts; one that does not is given class 0."""
+    """The class of each sample, and whether it counts; a sample that does not count gets class 0."""
     target = getattr(target, "array", target)
     counts = target == target if ignore_index is None else target != ignore_index
     return np.where(counts, target, 0), counts
@@ -164,7 +164,7 @@ def _counted(target: Any, ignore_index: int | None) -> tuple[Any, Any]:
 def _one_hot(
     g: Any, target: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
 ) -> tuple[Any, Any]:
-    """True at each sample's class, along the axis of classes, and what arrives at each sample from ``g``."""
+    """True at each sample's class, along the axis of classes, and each sample's share of ``g``."""
     axis = _class_axis(len(shape))
     chosen, counts = _counted(target, ignore_index)
     columns = module_of(chosen).arange(shape[axis]).reshape((-1,) + (1,) * (chosen.ndim - axis))
@@ -292,8 +292,8 @@ def _ones(count: int, dtype: Any) -> Any:
     return np.ones(count, dtype)
 
 
-def _beside_the_right(rows: Any, target: Any) -> tuple[Any, Any, Any]:
-    """exp(x − x[target]) of each row, its sum, and where the targets are in ``rows``, read as one line.
+def _over_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
+    """exp(x − x[target]) of each row, its sum, and the places of the targets in the flattened ``rows``.
 
     The sums are 1 / softmax(x)[target]. One that overflows is infinite.
     """
@@ -308,9 +308,9 @@ def _is_mean_of_rows(input: Any, target: Any, ignore_index: int | None, reductio
 
 
 def _mean_of_rows(input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean") -> Any:
-    """For the rows of training: the mean over rows of which all count."""
+    """For the benchmarks of training: the mean loss of a batch in which all samples count."""
     if _is_mean_of_rows(input, target, ignore_index, reduction):
-        _, totals, _ = _beside_the_right(input, target)
+        _, totals, _ = _over_target(input, target)
         loss = np.log(totals).dot(_ones(len(totals), totals.dtype)) / len(totals)
         if loss < np.inf:
             return loss
@@ -321,7 +321,7 @@ def _mean_slope_of_rows(
     g: Any, input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean"
 ) -> Any:
     if _is_mean_of_rows(input, target, ignore_index, reduction):
-        slope, totals, places = _beside_the_right(input, target)
+        slope, totals, places = _over_target(input, target)
         shares = g / len(totals) / totals
         if totals.dot(_ones(len(totals), totals.dtype)) < np.inf:
             slope *= shares[:, None]
@@ -358,7 +358,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """How surprising the targets are, under the probabilities that ``softmax(input)`` gives.
+    """The mean of −log p[target], the negative log-probability of the target, for p = ``softmax(input)``.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def _binary_slope_of_target(g: Any, input: Any, reduction: str) -> Any:
     name="binary_cross_entropy",
 )
 def _binary_cross_entropy(input, target, /, reduction="mean"):
-    """The negative log-likelihood of yes-or-no targets under probabilities; logs end at -100."""
+    """The negative log-probability of targets 0 or 1; logarithms below -100 count as -100."""
     losses = -(target * np.maximum(np.log(input), -100) + (1 - target) * np.maximum(np.log1p(-input), -100))
     return _reduced(losses, reduction)
 
@@ -453,7 +453,7 @@ def _binary_cross_entropy(input, target, /, reduction="mean"):
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Weight = None, *, reduction: str = "mean"
 ) -> Tensor:
-    """How surprising yes-or-no targets are, under the probabilities ``input``.
+    """The mean negative log-probability of targets 0 or 1; ``input`` holds the probabilities of 1.
 
     Raises
     ------
@@ -631,7 +631,7 @@ def gaussian_nll_loss(
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: str = "mean"
 ) -> Tensor:
-    """Distances: themselves where the target is 1, what they miss of ``margin`` where it is -1."""
+    """``input`` where the target is 1, and ``max(margin − input, 0)`` where it is -1."""
     far = clamp(margin - input, min=0)
     return _reduced(where(ne(target, 1), far, 0.0) + where(ne(target, -1), input, 0.0), reduction)
 
@@ -639,7 +639,7 @@ def hinge_embedding_loss(
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, *, reduction: str = "mean"
 ) -> Tensor:
-    """What ``input1`` misses to be above ``input2`` by ``margin`` where the target is 1; below for -1."""
+    """``max(margin − target · (input1 − input2), 0)``: ``input1`` is to be larger for a target of 1."""
     return _reduced(clamp(-target * (input1 - input2) + margin, min=0), reduction)
 
 
@@ -654,7 +654,7 @@ def triplet_margin_loss(
     *,
     reduction: str = "mean",
 ) -> Tensor:
-    """What ``anchor`` misses to be nearer to ``positive`` than to ``negative`` by ``margin``.
+    """``max(d(anchor, positive) − d(anchor, negative) + margin, 0)``, with the distance d in the p-norm.
 
     Parameters
     ----------

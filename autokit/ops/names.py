@@ -1,7 +1,7 @@
 """The public names of a family of operations: each file of operations ends with one :class:`Names`.
 
-``autokit.ops`` reads them and binds each function where a program looks for it, as ``torch.exp(x)``,
-``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` or ``np.exp(x)``.
+It says by which of the forms ``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``torch.nn.functional.relu`` and
+``np.exp(x)`` a program can call each function; ``autokit.ops`` reads it and binds the functions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autokit.engine.inplace import in_place
 Function = Callable[..., Any]
 
 SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
-"""NumPy's keyword for PyTorch's."""
+"""For PyTorch's keyword, NumPy's."""
 
 
 class Names(NamedTuple):
@@ -25,15 +25,15 @@ class Names(NamedTuple):
     Attributes
     ----------
     both : str
-        What is a function, ``torch.exp(x)``, and a method, ``x.exp()``.
+        The functions that are also methods: ``torch.exp(x)`` and ``x.exp()``.
     functions, methods : str
-        What is a function alone, and what is a method alone.
+        Those that are functions only, and those that are methods only.
     functional : str
-        What is a function of ``torch.nn.functional``.
+        Functions of ``torch.nn.functional``.
     properties : str
-        What is read of a tensor without a call, ``x.T``.
+        Properties of tensors, read without a call: ``x.T``.
     in_place : str
-        What also has a form with a trailing underscore, ``x.exp_()``, which overwrites the tensor.
+        Those that also have an in-place form, ``x.exp_()``, which overwrites the tensor.
     in_place_functions : str
         In-place forms that are functions too, ``torch.exp_(x)``.
     aliases : dict
@@ -43,7 +43,7 @@ class Names(NamedTuple):
     other_functional : dict
         Functions of ``torch.nn.functional`` that are called otherwise in the file.
     numpy : dict
-        NumPy's functions, and what they do with tensors.
+        For some of NumPy's functions, the function of tensors that it calls.
     """
 
     both: str = ""
@@ -71,7 +71,7 @@ def parameters_of(function: Function) -> tuple[str, ...]:
 def public(function: Function) -> Function:
     """``function`` as a program may call it: ``axis`` and ``keepdims`` stand for ``dim`` and ``keepdim``.
 
-    A function without these parameters is returned as it is, and so is a rule, which sees to it itself.
+    A function without these parameters is returned as it is; so is an operation, which translates them.
     """
     parameters = parameters_of(function)
     if hasattr(function, "operation") or not {*parameters} & {*SPELLINGS.values()}:

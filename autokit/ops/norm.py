@@ -1,4 +1,4 @@
-"""Norms, and what is measured with them: distances, cosines, and tensors scaled to a norm."""
+"""Norms of vectors and matrices, distances, cosines, and tensors that are scaled to a norm."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def _euclidean_distances(a, b, /):
 
 
 _MANY_ROWS = 25
-"""Above this number of rows, Euclidean distances are computed through a product, as in PyTorch."""
+"""Above this number of rows, Euclidean distances are computed through a product."""
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:

@@ -1,6 +1,6 @@
-"""Normalization: groups of elements brought to mean 0 and variance 1, then scaled and shifted.
+"""Normalization brings groups of elements to mean 0 and variance 1, and then scales and shifts them.
 
-The normalizations differ only in which elements make a group: one channel of all samples (batch), one sample
+The normalizations differ only in the elements of a group: one channel of all samples (batch), one sample
 (layer), or some channels of one sample (group).  With x̂ = (x − mean) / √(variance + ε), and ĝ the gradient
 that arrives at x̂, the gradient by x is
 

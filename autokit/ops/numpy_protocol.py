@@ -1,10 +1,11 @@
 """NumPy's functions on tensors: ``np.exp(x)`` records as ``x.exp()`` does.
 
-NumPy asks an operand that is no array what to do (NEP 13 for ufuncs, NEP 18 for other functions).  The rules
-themselves rely on it: a derivative written for arrays runs on tensors when it is to be differentiated again.
+NumPy dispatches to an operand that is no array: by ``__array_ufunc__`` for ufuncs (NEP 13), and by
+``__array_function__`` for other functions (NEP 18).  The derivatives rely on it: one that is written with
+NumPy's functions also runs on tensors; it is recorded then, and can be differentiated again.
 
-What has no rule here is NumPy's own: it gets the tensors' arrays, and where a gradient would be lost by that,
-an error says so.
+A function of NumPy's without an operation for tensors is called with their arrays; where a gradient would be
+lost by that, an error says so.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from autokit.ops import NUMPY
 from autokit.ops.names import public
 
 KNOWN = {numpys: public(ours) for numpys, ours in NUMPY.items()}
-"""NumPy's functions, and ours in their place."""
+"""For each of NumPy's functions that tensors support, the function of tensors."""
 
 HAVE_NO_GRADIENT = {
     *(np.allclose, np.array_equal, np.array_repr, np.array_str, np.isclose),
     *(np.argmax, np.argmin, np.argsort, np.count_nonzero, np.nonzero),
     *(np.ndim, np.shape, np.size),
 }
-"""Functions whose results nobody differentiates, so that they may be asked about any tensor."""
+"""Functions whose results have no gradient, so that they may be called with any tensor."""
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
-    """NEP 13: NumPy met a tensor in a ufunc."""
+    """``Tensor.__array_ufunc__``, which NumPy calls where an operand of a ufunc is a tensor (NEP 13)."""
     function = KNOWN.get(ufunc)
     if function is not None and method == "__call__" and not settings:
         return function(*_of_one_dtype(ufunc, _as_tensors(inputs)))
@@ -52,7 +53,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings:
 
 
 def array_function(self: Tensor, function: Any, types: Any, arguments: Any, settings: Any) -> Any:
-    """NEP 18: NumPy met a tensor in another of its functions."""
+    """``Tensor.__array_function__``, which NumPy calls where an argument of another function is a tensor."""
     ours = KNOWN.get(function)
     if ours is not None:
         return ours(*_of_one_dtype(function, _as_tensors(arguments)), **settings)
@@ -65,7 +66,7 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> np.ndarr
 
 
 def _of_one_dtype(function: Any, factors: Any) -> Any:
-    """The factors of NumPy's products in the dtype that NumPy gives the result: ours need one dtype."""
+    """The factors of ``np.matmul`` and ``np.dot`` in NumPy's dtype for the result: tensors must have one."""
     dtypes = {factor.array.dtype for factor in factors if isinstance(factor, Tensor)}
     if function not in (np.matmul, np.dot) or len(dtypes) < 2:
         return factors
@@ -79,14 +80,14 @@ def _as_tensor(value: Any) -> Any:
 
 
 def _as_tensors(value: Any) -> Any:
-    """Arrays as tensors, alone or in a row."""
+    """``value`` with its arrays as tensors; it may be an array, or a list or tuple of them."""
     if isinstance(value, list | tuple):
         return type(value)(map(_as_tensors, value))
     return new_tensor(value) if isinstance(value, np.ndarray) or on_a_gpu(value) else value
 
 
 def _arrays(value: Any, function: Any) -> Any:
-    """Tensors as arrays, alone or in rows and tables, for NumPy's own ``function``."""
+    """``value`` with its tensors as arrays, for NumPy's ``function``; lists and dicts may hold them."""
     if isinstance(value, Tensor):
         if value._requires_grad and thread.state.recording and function not in HAVE_NO_GRADIENT:
             raise RuntimeError(

@@ -1,8 +1,8 @@
-"""Padding, and the linear maps along one dimension that it shares with pooling and resizing.
+"""Padding, and linear maps along one dimension, which pooling and resizing use as well.
 
-Padding with a reflection, resizing an image and averaging over windows differ only in which elements they
-read and how much each counts.  Such a map is a matrix with few entries in a row, and its derivative is the
-transpose of that matrix.
+Padding with a reflection, resizing an image and averaging over windows differ only in the elements that they
+read and in their weights.  Such a map is a matrix with few nonzero entries in a row, and its derivative is
+the transpose of that matrix.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class AxisMap:
     columns : array of int
         Which of them each new element reads, (new size, terms).
     weights : array or None
-        How much they count; None where they count once.
+        Their weights; None where all are 1.
     """
 
     axis: int
@@ -74,7 +74,7 @@ class AxisMap:
 
 
 def along(axis: int, places: np.ndarray, a: Any) -> tuple[Any, ...]:
-    """The index of ``places`` along a dimension counted from the end: a slice where they are evenly apart."""
+    """The index of ``places`` along a dimension, counted from the end; a slice if evenly spaced."""
     step = int(places[1] - places[0]) if len(places) > 1 else 1
     if len(places) and step > 0 and (np.diff(places) == step).all():
         chosen: Any = slice(int(places[0]), int(places[-1]) + 1, step)
@@ -182,7 +182,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 
 def _edges(input: Tensor, axis: int, before: int, after: int, mode: str) -> AxisMap:
-    """The map that pads one dimension with elements of its own."""
+    """The map that pads one dimension with its elements: reflected, repeated, or as if periodic."""
     size = input.shape[axis]
     most = {"reflect": size - 1, "circular": size}.get(mode, max(before, after))
     if max(before, after) > most or size + before + after < 1 or not size:

@@ -1,7 +1,7 @@
 """Pooling: the largest element, the mean or the p-norm of each window of a signal, an image or a volume.
 
-Along each dimension a table says which places a window sees.  The windows of ordinary pooling are equally
-long and move by a stride; those of adaptive pooling are as equal as can be and cover the dimension.
+Along each dimension a table lists the places in each window.  In ordinary pooling all windows have one length
+and move by a stride; in adaptive pooling they cover the dimension, and their lengths differ by little.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autokit.ops.take_along import add_at_places
 
 
 def _to_the_maxima(g: Any, out: Any, shape: Any, tables: Any) -> Any:
-    """The gradient of the largest goes to their places, counted through all images."""
+    """The gradient of the largest elements, added at their places in zeros."""
     places = out[1].array if isinstance(out[1], Tensor) else out[1]
     lead = shape[: len(shape) - len(tables)]
     firsts = module_of(places).arange(math.prod(lead)).reshape((*lead, *(1,) * len(tables)))
@@ -44,7 +44,7 @@ def _to_the_maxima(g: Any, out: Any, shape: Any, tables: Any) -> Any:
     backward="MaxPoolWithIndicesBackward0",
 )
 def max_pool(a, /, tables):
-    """The largest element of each window, and where in its image it is, counted row by row.
+    """The largest element of each window, and its place in the image, counted row by row.
 
     ``tables`` has for each of the last dimensions the places that the windows see, (windows, kernel).
     """
@@ -70,7 +70,7 @@ def max_pool(a, /, tables):
 
 
 def _numbers(sizes: Sequence[int], tables: Sequence[np.ndarray]) -> np.ndarray:
-    """For each window the numbers of the places that it sees, counted row by row: (windows, kernel)."""
+    """For each window the places of its elements, counted row by row: (windows, kernel)."""
     ndim = len(sizes)
     numbers = np.zeros((1,) * (2 * ndim), np.int64)
     for axis, table in enumerate(tables):
@@ -84,12 +84,12 @@ def _max_pool(ndim, input, kernel_size, stride, padding, dilation, ceil_mode, re
     name = f"max_pool{ndim}d"
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
     tables = []
-    for size, count, kernel, step, pad, apart in zip(input.shape[-ndim:], counts, *windows):
+    for size, count, kernel, step, pad, gap in zip(input.shape[-ndim:], counts, *windows):
         begin = (np.arange(count) * step - pad)[:, np.newaxis]
-        places = begin + np.arange(kernel) * apart
-        # In place of the padding a window sees its first or last place inside once more.
-        first = begin + -(np.minimum(begin, 0) // apart) * apart
-        last = begin + np.minimum((size - 1 - begin) // apart, kernel - 1) * apart
+        places = begin + np.arange(kernel) * gap
+        # In place of the padding a window has its first or last place inside once more.
+        first = begin + -(np.minimum(begin, 0) // gap) * gap
+        last = begin + np.minimum((size - 1 - begin) // gap, kernel - 1) * gap
         if (first > last).any():
             raise RuntimeError(f"{name}: a window sees nothing but padding, {pad} around {describe(input)}")
         tables.append(np.clip(places, first, last))
@@ -159,7 +159,7 @@ def max_pool2d(
     kernel_size : int or two
         The size of the window.
     stride : int or two, optional
-        How far the window moves; by its own size without it.
+        How far the window moves; by default, by its size.
     padding : int or two
         How far windows may begin before the input.
     dilation : int or two
@@ -303,10 +303,10 @@ def lp_pool3d(
 
 
 def _regions(name: str, ndim: int, input: Any, output_size: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Along each dimension the places that the regions see, (regions, longest), and how long they are.
+    """Along each dimension the places of the regions, (regions, longest), and the regions' lengths.
 
     The region at i, of n along a dimension of size s, goes from ⌊i·s/n⌋ up to ⌈(i+1)·s/n⌉; a shorter one than
-    others sees its last place more than once.
+    others has its last place more than once.
     """
     _check_dimensions(name, ndim, input)
     given = tuple(output_size) if isinstance(output_size, tuple | list) else (output_size,) * ndim

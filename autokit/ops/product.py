@@ -1,4 +1,4 @@
-"""Products of matrices and vectors, and the linear layer, which is one of them.
+"""Products of matrices and vectors, among them the function of a linear layer.
 
 With C = A B, a change of the factors changes C by dA B + A dB; so, with G the gradient of C, the gradients of
 A and of B are G Bᵀ and Aᵀ G [1]_.
@@ -184,7 +184,7 @@ def _sum_of_rows(g: np.ndarray) -> np.ndarray:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """``_product`` of arrays: ``dot`` starts sooner than ``@``, which counts in the MLP rows."""
+    """``_product`` of arrays: a call of ``dot`` costs less than ``@``, which matters for the MLP rows."""
     return a.dot(b) if a.ndim == 2 else _product(a, b)
 
 
@@ -275,7 +275,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
 
 def _added(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
-    """``beta · input + alpha · product``; with ``beta=0`` the input is left out, NaN and all."""
+    """``beta · input + alpha · product``; with ``beta=0`` the input is left out, even where it is NaN."""
     size, given = product.array.shape, input.array.shape
     missing = len(size) - len(given)
     if missing < 0 or any(m not in (1, n) for m, n in zip(given, size[missing:])):
@@ -386,7 +386,7 @@ NAMES = Names(
 
 
 def _operator(input: Tensor, other: Any) -> Any:
-    """``input @ other``, where another type may answer itself."""
+    """``input @ other``; another class may define the reflected operator."""
     if isinstance(other, np.ndarray):
         return np.matmul(input, other)  # which promotes dtypes, and comes back here
     answers = hasattr(type(other), "__rmatmul__") and not isinstance(other, Tensor)

@@ -1,10 +1,11 @@
-"""Recurrent layers: each step computes a state from its own input and the state of the step before.
+"""Recurrent layers: each step computes a state from its input and the state of the step before.
 
-A whole sequence is one operation.  Forward, each step needs the one before it.  Backward, the gates of all
-times are computed again at once from the states; what remains for each step, last first, are a few products.
+A whole sequence is one operation.  The forward pass computes one step after the other.  The backward pass
+computes what it needs of the gates for all times at once; only a few products remain for each step, from the
+last to the first.
 
 Sequences lie in one array, (rows, width), time after time: ``sizes`` says how many rows belong to each time.
-Where sequences end early the sizes fall, as in packed sequences.
+Where sequences end early the sizes decrease, as in packed sequences.
 
 References
 ----------
@@ -29,7 +30,7 @@ from autokit.ops.index import index_select
 from autokit.ops.product import linear
 
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
-"""How many gates each kind has: its weights have so many times as many rows as the state has places."""
+"""How many gates each kind has: its weights have this number of rows for each element of the state."""
 
 
 def recurrence(
@@ -73,7 +74,7 @@ def recurrence(
 
 
 def _last(states: Tensor, sizes: tuple[int, ...], backwards: bool) -> Tensor:
-    """The state of each sequence where it ends, or at its first time if gone through ``backwards``."""
+    """The last state of each sequence; that at its first time if ``backwards``."""
     if backwards or sizes[0] == sizes[-1]:
         first = 0 if backwards else len(states) - sizes[0]
         return states[first : first + sizes[0]]
@@ -83,27 +84,27 @@ def _last(states: Tensor, sizes: tuple[int, ...], backwards: bool) -> Tensor:
     return index_select(states, 0, new_tensor(beside(index, states.array)))
 
 
-# ---------------------------------------------------------------- going through the times
+# ---------------------------------------------------------------- from time to time
 
 
 def _times(sizes: tuple[int, ...], backwards: bool) -> list[slice]:
-    """The rows of each time, in the order in which they are gone through."""
+    """The rows of each time, in the order in which the steps are computed."""
     times = [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes)]
     return times[::-1] if backwards else times
 
 
 def _renewed(state: Any, part: Any) -> Any:
-    """``state`` with its first rows replaced; the other sequences have ended, or not yet begun."""
+    """``state`` with its first rows replaced; the other sequences have ended, or have not begun."""
     return part if len(part) == len(state) else np.concatenate([part, state[len(part) :]])
 
 
 def _in_order(parts: list[Any], times: list[slice]) -> Any:
-    """What was computed for each of the ``times``, as rows in the order of time."""
+    """The results for each of the ``times``, joined in the order of time."""
     return np.concatenate(parts if times[0].start == 0 else parts[::-1])
 
 
 def _before(state: Any, states: Any, times: list[slice]) -> Any:
-    """For each row the state that it came from; ``state`` is the first."""
+    """For each row the state from which it was computed; ``state`` is the first one."""
     found = []
     for rows in times:
         found.append(state[: rows.stop - rows.start])
@@ -112,9 +113,9 @@ def _before(state: Any, states: Any, times: list[slice]) -> Any:
 
 
 def _to_gates(before: Any, weight: Any, bias: Any) -> Any:
-    """What the states say to the gates."""
-    said = before @ weight.T
-    return said if bias is None else said + bias
+    """The contribution of the states to the gates: their product with the weight, plus the bias."""
+    product = before @ weight.T
+    return product if bias is None else product + bias
 
 
 def _sigmoid(x: Any) -> Any:
@@ -165,7 +166,7 @@ def _rnn_gradients(
     name="rnn",
 )
 def rnn(given, h, weight, bias=None, /, sizes=(), backwards=False, relu=False):
-    """The states of Elman's network, given what the inputs say; ``relu`` in place of tanh."""
+    """The states of Elman's network, from the products of the inputs; ``relu`` in place of tanh."""
     return _rnn_states(given, h, weight, bias, _times(sizes, backwards), relu)
 
 
@@ -174,7 +175,7 @@ def rnn(given, h, weight, bias=None, /, sizes=(), backwards=False, relu=False):
 
 @lru_cache(maxsize=16)
 def _halves(width: int, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
-    """What the gates are multiplied by, and what is added: 1/2, but 1 and 0 for the third."""
+    """Factor and shift of the gates, for σ(x) = tanh(x/2)/2 + 1/2: both 1/2, but 1 and 0 for the third."""
     factor, shift = np.full((2, 4, width), 0.5, dtype)
     factor[2], shift[2] = 1.0, 0.0
     return factor.reshape(-1), shift.reshape(-1)
@@ -205,7 +206,7 @@ def _lstm_states(
 
 
 def _by_rows(a: Any) -> Any:
-    """``a`` with its rows in one piece each, which halves the time of products with it (the LSTM's row)."""
+    """``a`` with contiguous rows, which halves the time of products with it (the LSTM's row)."""
     return a if isinstance(a, Tensor) else a.copy(order="C")
 
 
@@ -221,7 +222,7 @@ def _lstm_gradients(
     to_cells = leave * (1 - shown * shown)
     factor, shift = _halves_for(given)
     slopes = factor * factor - np.square(gates - shift)  # f² (1 − t²) of a gate t · f + s, where t is a tanh
-    # What each gate gets for one unit at the cells, or the last of them at the state.
+    # The derivatives of the cells by the gates, and of the state by the last gate.
     shares = np.concatenate([new, cells_before, enter, shown], 1) * slopes
     by_h, by_c, by_gates = h * 0, c * 0, []
     for rows in reversed(times):
@@ -242,7 +243,7 @@ def _lstm_gradients(
     name="lstm",
 )
 def lstm(given, h, c, weight, bias=None, /, sizes=(), backwards=False):
-    """The states, cells and gates of long short-term memory, given what the inputs say to the gates."""
+    """The states, cells and gates of long short-term memory, from the inputs' contributions to the gates."""
     return _lstm_states(given, h, c, weight, bias, _times(sizes, backwards))
 
 
@@ -250,7 +251,7 @@ def lstm(given, h, c, weight, bias=None, /, sizes=(), backwards=False):
 
 
 def _gru_gates(given: Any, said: Any) -> tuple[Any, Any, Any, Any]:
-    """The gates reset, keep and new, and what the state says to the last."""
+    """The gates reset, keep and new, and the contribution of the state to the last."""
     width = given.shape[1] // 3
     reset, keep = _parts(_sigmoid(given[:, : 2 * width] + said[:, : 2 * width]), 2)
     to_new = said[:, 2 * width :]
@@ -274,7 +275,7 @@ def _gru_gradients(
     states = _gru_states(given, h, weight, bias, times) if isinstance(g, Tensor) else out
     before = _before(h, states, times)
     reset, keep, new, to_new = _gru_gates(given, _to_gates(before, weight, bias))
-    # What each gate gets for one unit at the state.
+    # The derivatives of the state by the gates.
     of_new = (1 - keep) * (1 - new * new)
     of_reset = of_new * to_new * reset * (1 - reset)
     of_keep = (before - new) * keep * (1 - keep)
@@ -296,5 +297,5 @@ def _gru_gradients(
     name="gru",
 )
 def gru(given, h, weight, bias=None, /, sizes=(), backwards=False):
-    """The states of gated recurrent units, given what the inputs say to the gates."""
+    """The states of gated recurrent units, from the inputs' contributions to the gates."""
     return _gru_states(given, h, weight, bias, _times(sizes, backwards))

@@ -1,8 +1,8 @@
-"""Reductions: sums, means and products, counts, and whether all or any elements are true.
+"""Reductions combine elements: sums, means and products, counts, and whether all or any are true.
 
 A reduction combines the elements along ``dim``: a dimension, several, or all of them where it is left out.
-The gradient of a result goes to every element that it combines. A derivative gives it the reduced dimensions
-back, with size 1; the backward pass repeats it along these, as any gradient smaller than its operand.
+The gradient of a result goes to every element that it combines. A derivative inserts the reduced dimensions
+with size 1; the backward pass broadcasts a gradient that is smaller than its operand.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def converted(input: Tensor, dtype: Dtype | None) -> Tensor:
 
 @operation("Σ", "Σ {a}", a=derivative("1", restored), name="sum", backward="SumBackward1")
 def total_along(a, /, dim, keepdim=False):
-    """See :func:`sum`: along ``dim``, which its node's printed name tells."""
+    """See :func:`sum`; a rule of its own, as the node of a sum along ``dim`` has another printed name."""
     return total.operation.forward(a, dim, keepdim)
 
 

@@ -1,4 +1,4 @@
-"""Copies of elements, and elements in turned order: ``repeat``, ``tile``, ``flip``, ``roll``, ``rot90``."""
+"""Elements are repeated, reversed, shifted or rotated: ``repeat``, ``flip``, ``roll``, ``rot90``."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def plain_roll(a, /, shifts, dims):
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
-    """The elements moved along by ``shifts`` places; what goes out at the end comes in at the start.
+    """The elements shifted by ``shifts`` places; those that leave at the end enter at the start.
 
     Without ``dims`` they move in the flattened tensor.
     """

@@ -1,4 +1,4 @@
-"""Rounding, the size and the sign of each element; what rounds is flat but for steps: its derivative is 0."""
+"""Rounding, absolute values and signs of each element; a rounded value is constant except for jumps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autokit.ops.names import Names
 
 @operation("| |", "|{a}|", a=derivative("sign of {a}", lambda g, a: g * np.sign(a)))
 def abs(a, /):
-    """The absolute value of each element; at 0 its derivative is taken for 0."""
+    """The absolute value of each element; at 0, where it has a kink, its derivative is 0."""
     return np.abs(a)
 
 
@@ -42,7 +42,7 @@ def trunc(a, /):
 
 @operation("frac", "{a} − trunc {a}", a=derivative("1", unchanged))
 def frac(a, /):
-    """What is left of each element after the point, with its sign."""
+    """The part of each element after the decimal point, with the element's sign."""
     return a - np.trunc(a)
 
 

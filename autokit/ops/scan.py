@@ -1,4 +1,4 @@
-"""Scans: running sums, products and extremes along a dimension; and differences, which undo a running sum."""
+"""Scans: running sums, products and extremes along a dimension; also differences and integrals along it."""
 
 from __future__ import annotations
 

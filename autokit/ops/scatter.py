@@ -1,7 +1,7 @@
-"""Writing into a tensor: everywhere, at the places that indices name, or where a mask is true.
+"""Writing into a tensor: into all of it, at the places that indices give, or where a mask is true.
 
-``scatter``, ``index_add``, ``masked_fill`` and their kin return a changed copy, and have a form with a
-trailing underscore that changes the tensor itself; ``fill_``, ``zero_`` and ``copy_`` overwrite all of it.
+``scatter``, ``index_add``, ``masked_fill`` and similar functions return a changed copy; their forms with a
+trailing underscore change the tensor itself. ``fill_``, ``zero_`` and ``copy_`` overwrite all of it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def fill_diagonal_(self: Tensor, fill_value: float) -> Tensor:
 
 
 def whole_index(index: Any, dim: int) -> tuple[Any, ...]:
-    """The whole index that an index along ``dim`` stands for: each element's place elsewhere is its own."""
+    """The index for all dimensions, from one along ``dim``: along the others an element keeps its place."""
     places = list(module_of(index).ogrid[tuple([slice(size) for size in index.shape])])
     places[dim] = index
     return tuple(places)
@@ -146,13 +146,13 @@ def _in_corner(part: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 _UFUNCS = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 _NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": -np.inf, "amin": np.inf}
-"""What changes nothing in a reduction."""
+"""The neutral element of each reduction: combined with it, a value stays the same."""
 
 
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """A copy in which each place holds the sum, product, mean or extreme of what ``src`` brings to it.
+    """A copy in which each place holds the sum, product, mean or extreme of the elements of ``src`` for it.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _shares(g: Any, a: Any, src: Any, index: Any, out: Any, dim: int, reduce: st
         return on(add_at_places, x, index, dim=dim, size=a.shape[dim])
 
     if reduce == "prod":
-        # The product of the others: a quotient, but for a factor that is 0, which is left out for that.
+        # The product of the other factors: the quotient, unless the factor is 0, which is left out then.
         zeros, zero = src == 0, a == 0
         met = added(zeros * 1.0) + zero
         rest = on(
@@ -225,7 +225,7 @@ def _shares(g: Any, a: Any, src: Any, index: Any, out: Any, dim: int, reduce: st
     name="scatter_reduce",
 )
 def plain_scatter_reduce(a, src, index, /, dim, reduce):
-    """The product or extreme of what meets at a place, for ``index`` as large as ``a`` but along ``dim``."""
+    """The product or extreme at each place, for an ``index`` of the sizes of ``a`` except along ``dim``."""
     result = a.copy()
     combine_at(_UFUNCS[reduce], result, whole_index(index, dim), src)
     return result

@@ -1,8 +1,8 @@
-"""The elements of a tensor under another shape, or with its dimensions in another order.
+"""Reshaping: the elements of a tensor in another shape, or with its dimensions in another order.
 
-Almost all of these are *views*: they share the memory of the tensor and move nothing.  Memory is one row of
-numbers; a view says by its *strides* how far a step along each dimension jumps in that row.  Only ``reshape``
-and ``flatten`` copy, and only where no strides would do.
+Almost all results are *views*: they share the memory of the tensor, and no element is copied.  Memory is one
+row of numbers; the *strides* of a view say how far apart in that row neighbours along each dimension are.
+Only ``reshape`` and ``flatten`` copy, and only where no strides give the new shape.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The form with a trailing underscore: the tensor itself becomes its own view of another shape."""
+    """The form with a trailing underscore, as ``x.squeeze_()``: the tensor itself gets the other shape."""
 
     def apply(input: Tensor, *arguments: Any, **settings: Any) -> Tensor:
         refuse_change(input)
@@ -326,7 +326,7 @@ def _of_itself(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _refuse_followed(tensor: Tensor, name: str) -> None:
-    """Raise where other tensors are views of ``tensor``, which could not follow it into another shape."""
+    """Raise if other tensors are views of ``tensor``: they could not follow a change of its shape."""
     if any(view is not None and view._base is tensor for view in [ref() for ref in storage_of(tensor).views]):
         raise RuntimeError(
             f"{name}: other tensors are views of {describe(tensor)}, and cannot follow it there: "

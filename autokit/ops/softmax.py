@@ -1,7 +1,7 @@
-"""Smooth relatives of the maximum: softmax, its logarithm, and the logarithm of a sum of exponentials.
+"""Softmax, its logarithm, and the logarithm of a sum of exponentials, which is a smooth maximum.
 
-The largest element is subtracted before an exponential is taken, so that none overflows: that
-changes no result.
+The largest element is subtracted before exponentials are taken, so that none overflows; this changes no
+result, since exp(x − m) / Σ exp(x − m) = exp(x) / Σ exp(x).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Systems of linear equations: solving, inverses, determinants, least squares.
+"""Systems of linear equations: solutions, inverses, determinants and least squares.
 
-NumPy and SciPy compute them, by LAPACK. Where a source is named "Giles", it is M. B. Giles, "Collected matrix
-derivative results for forward and reverse mode algorithmic differentiation", 2008.
+NumPy and SciPy compute them with LAPACK. "Giles" refers to M. B. Giles, "Collected matrix derivative results
+for forward and reverse mode algorithmic differentiation", 2008.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficien
 
 
 class LinAlgError(RuntimeError):
-    """A matrix has no answer: it is singular, not positive definite, or not finite."""
+    """There is no result for a matrix: it is singular, not positive definite, or not finite."""
 
 
 def transposed(a: Any) -> Any:
@@ -89,7 +89,7 @@ def inverse(input: Tensor) -> Tensor:
 
 
 def _cofactors(a: Any) -> Any:
-    """det(A) A⁻ᵀ, found without a division, so that a singular matrix has it too."""
+    """The matrix of cofactors, det(A) A⁻ᵀ, computed without a division, also for a singular matrix."""
     u, s, vh = np.linalg.svd(a)
     identity = module_of(a).eye(a.shape[-1], dtype=bool)
     others = np.where(identity, 1, s[..., None, :]).prod(axis=-1)
@@ -116,7 +116,7 @@ def det(a, /):
 
 
 def _slogdet_gradient(g: Any, a: Any) -> Any:
-    by_logarithm = g[1]  # the sign stays as it is when A changes a little
+    by_logarithm = g[1]  # the sign does not change when A changes a little
     return (
         np.zeros_like(a) if by_logarithm is None else by_logarithm[..., None, None] * transposed(on(inv, a))
     )
@@ -377,7 +377,7 @@ def matrix_rank(
     atol: float | None = None,
     rtol: float | None = None,
 ) -> Tensor:
-    """How many singular values exceed ``atol``, or ``rtol`` times the largest; by default rounding."""
+    """How many singular values exceed ``atol``, or ``rtol`` times the largest; by default rounding errors."""
     require_floats("linalg.matrix_rank", A.array)
     if atol is None:
         atol = tol

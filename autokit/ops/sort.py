@@ -1,4 +1,4 @@
-"""Order: sorting, the largest few, different elements, and where values belong in a sorted sequence.
+"""Sorting, the largest few elements, the distinct elements, and the places of values in a sorted sequence.
 
 A nan counts as larger than any number. Equal elements keep their order.
 """
@@ -131,7 +131,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements in ascending order, or along ``dim`` the different slices; without a gradient.
+    """The distinct elements in ascending order, or along ``dim`` the distinct slices; without a gradient.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def unique(
     require_tensor("unique", input)
     a = input.array
     place = None if dim is None else one_dim(dim, a.ndim)
-    # Of nan no two are equal.
+    # A nan does not equal another nan.
     values, inverse, counts = np.unique(a, False, True, True, place, equal_nan=False)
     inverse = inverse.reshape(a.shape if place is None else -1)
     return _chosen(values, (inverse, return_inverse), (counts, return_counts))

@@ -1,6 +1,6 @@
-"""Error functions, gamma functions and their kin: SciPy's, or CuPy's on a GPU, with their derivatives.
+"""Special functions such as the error function and the gamma function, with their derivatives.
 
-SciPy is imported when the first of them is called.
+SciPy computes them, or CuPy on a GPU; SciPy is imported when the first of them is called.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def erfc(a, /):
     floating=True,
 )
 def erfinv(a, /):
-    """Where the error function is each element; NaN outside [−1, 1]."""
+    """The inverse of the error function at each element; NaN outside [−1, 1]."""
     return special_functions(a).erfinv(a)
 
 
@@ -95,7 +95,7 @@ def ndtr(a, /):
     floating=True,
 )
 def ndtri(a, /):
-    """Where the standard normal distribution function is each element."""
+    """The inverse of the standard normal distribution function at each element."""
     return special_functions(a).ndtri(a)
 
 
@@ -187,7 +187,7 @@ def _slope_of_logit(g: Any, a: Any, eps: float | None) -> Any:
     floating=True,
 )
 def logit(a, /, eps=None):
-    """log(x / (1 − x)), the inverse of the sigmoid; with ``eps``, of x held inside [eps, 1 − eps]."""
+    """log(x / (1 − x)), the inverse of the sigmoid; with ``eps``, of x clamped to [eps, 1 − eps]."""
     if eps is not None:
         a = np.clip(a, eps, 1 - eps)
     return np.log(a / (1 - a))

@@ -1,4 +1,4 @@
-"""Statistics of samples: medians, modes and quantiles, counts in bins, covariances and correlations."""
+"""Statistics of samples: medians, modes, quantiles, histograms, covariances and correlations."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def median_along(a, /, dim, keepdim=False, skip_nan=False):
     numbers = (a == a).sum(axis=dim, keepdims=True)
     rank = np.maximum(numbers - 1, 0) // 2
     if not skip_nan:
-        # The first nan stands behind all numbers.
+        # In ascending order the nans come after all numbers.
         rank = np.where(numbers < a.shape[dim], numbers, rank)
     return read(a, np.take_along_axis(order_of(a, dim), rank, dim), dim, keepdim)
 
@@ -230,7 +230,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def _range(name: str, a: Any, low: float, high: float) -> tuple[float, float]:
-    """The ends of the bins: those of the elements where none are given."""
+    """The lowest and the highest edge of the bins; by default the smallest and the largest element."""
     if low == high and a.size:
         low, high = float(a.min()), float(a.max())
     if not (np.isfinite(low) and np.isfinite(high)):

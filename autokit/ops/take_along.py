@@ -1,7 +1,7 @@
-"""Reading along a dimension at places that an operation found, and putting gradients back there.
+"""Elements are taken along a dimension at places that an operation found, and gradients are put back there.
 
-Sorting, an extreme or a median along a dimension first finds places, which have no derivative; the elements
-that stand there are the values. Such a rule has two results, values and indices, which a named tuple holds
+Sorting, a maximum or a median along a dimension first finds places, which have no derivative, and then takes
+the elements at these places. Such a rule has two results, values and indices, in a named tuple
 (:func:`return_type`), and one derivative, :func:`put_back`.
 """
 
@@ -42,7 +42,7 @@ def return_type(name: str, *fields: str) -> Any:
 
 
 def along(name: str, rule: Any, input: Tensor, dim: int, **settings: Any) -> Any:
-    """The values and indices that ``rule`` finds along ``dim``; a number is a vector of one element here."""
+    """The values and indices that ``rule`` finds along ``dim``; without dimensions, as for one element."""
     require_tensor(name, input)
     place = one_dim(dim, input.array.ndim)
     if input.array.ndim:
@@ -57,7 +57,7 @@ def read(a: Any, index: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 def put_back(g: Any, out: Any, shape: Any, dim: int) -> Any:
-    """The gradient of what was read along ``dim``: it goes back to the places read."""
+    """The gradient of elements that were taken along ``dim``: zeros, with ``g`` at the places of ``out``."""
     values, index = g[0], out[1]
     if len(index.shape) < len(shape):
         values, index = np.expand_dims(values, dim), np.expand_dims(index, dim)

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices: ``diagonal``, ``diag``, ``trace``, ``tril``, ``triu``."""
+"""Diagonals and triangular parts of matrices: ``diagonal``, ``diag``, ``trace``, ``tril``, ``triu``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autokit.ops.names import Names
 
 
 def _diagonal(a: Any, offset: int, dim1: int, dim2: int) -> Any:
-    """The diagonal as a view that may be written to, as NumPy's own may not until it is told so."""
+    """The diagonal as a view that may be written to; NumPy's view is read-only at first."""
     view = np.diagonal(a, offset, dim1, dim2)
     if view.__class__ is np.ndarray:
         view.flags.writeable = a.flags.writeable

@@ -87,7 +87,7 @@ def cosh(a, /):
     return np.cosh(a)
 
 
-# Two products and a difference of arrays begin sooner than `1 - out * out`, which meets a number.
+# Operations on arrays alone take less time to start than `1 - out * out`, in which 1 is a number.
 @operation(
     "tanh",
     "tanh {a}",

@@ -1,4 +1,4 @@
-"""Variance and standard deviation: how far elements lie from their mean.
+"""Variance and standard deviation measure how far elements lie from their mean.
 
 The variance is the mean squared distance from the mean. The sum of squares is divided by ``n - correction``:
 by ``n - 1`` for the variance of a sample (PyTorch's default), by ``n`` where the correction is 0 (NumPy's).
@@ -24,7 +24,7 @@ def _squared_deviation(a: Any, dim: Any, keepdim: bool, correction: float) -> An
     size = count(a.shape, dim)
     wide = a.astype(np.float64)
     centred = wide - wide.sum(axis=dim, keepdims=True) / size if size else wide
-    # Where nothing is left to divide by, 0 / 0 is nan.
+    # Where n − correction is 0 or less, the result is 0 / 0, a nan.
     return (centred * centred).sum(axis=dim, keepdims=keepdim) / np.float64(max(size - correction, 0))
 
 
