@@ -1,5 +1,5 @@
-"""Benchmarks: ``python -m tests.benchmarks`` prints ratios to peers, all from one run.
+"""Benchmarks: ``python -m tests.benchmarks`` prints ratios to PyTorch, all from one run.
 
-They assert no times.  Peers that are not installed are left out of the table:
-``pip install torch==2.13.0 mygrad autograd jax`` brings them all.
+They assert no times. Where PyTorch is not installed, the ratios are left out:
+``pip install torch==2.13.0`` brings it.
 """

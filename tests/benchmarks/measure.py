@@ -1,4 +1,4 @@
-"""Timing two or more ways of doing one job so that they can be compared."""
+"""How times are measured: by turns, each library's shortest, or in processes of their own."""
 
 from __future__ import annotations
 
@@ -9,45 +9,33 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
-from autokit.backends import numba
+ROOT = Path(__file__).parents[2]
+LIBRARIES = {"autokit": "autokit", "PyTorch": "torch"}
 
 Job = Callable[[], object]
 
-WAYS = {"autokit": False, "with Numba": True} if numba.is_available() else {"autokit": False}
-"""How autokit computes large arrays, and whether its compiled loops are on then."""
 
-
-def ways_of(job: Job) -> dict[str, Job]:
-    """``job`` by NumPy alone and, where Numba is installed, with compiled loops."""
-    return {way: _with(enabled, job) for way, enabled in WAYS.items()}
-
-
-def _with(enabled: bool, job: Job) -> Job:
-    def run() -> object:
-        with numba.flags(enabled=enabled):
-            return job()
-
-    return run
-
-
-def row(title: str, times: dict[str, float], said: str = "") -> str:
-    """A row of the table in Markdown: autokit's time, its ratios to the others', and what is ``said``."""
-    own, compiled = times.pop("autokit"), times.pop("with Numba", None)
-    took = f"{own * 1e6:.0f} µs"
-    parts = [f"{own / time:.2f} of {name}" for name, time in times.items()]
-    if compiled is not None:
-        took += f"; with Numba {compiled * 1e6:.0f} µs"
-        if "PyTorch" in times:
-            parts[list(times).index("PyTorch")] += f" (with Numba {compiled / times['PyTorch']:.2f})"
-    return f"| {title} | {took} | {'; '.join([*parts, said] if said else parts)} |"
+def in_each(make: Callable[[Any], Job]) -> dict[str, Job]:
+    """What ``make(torch)`` gives with each library that is installed."""
+    jobs = {}
+    for name, module in LIBRARIES.items():
+        with suppress(ImportError):
+            torch = importlib.import_module(module)
+            for part in ("nn", "optim", "utils.data"):
+                importlib.import_module(f"{module}.{part}")
+            torch.manual_seed(0)
+            jobs[name] = make(torch)
+    return jobs
 
 
 def best_times(jobs: dict[str, Job], rounds: int = 15, seconds: float = 0.02) -> dict[str, float]:
     """The shortest time of each job, in seconds.
 
-    The jobs take turns, so that a machine that slows down slows down all of
-    them; the shortest time is the one least disturbed.
+    The jobs take turns, so that a machine that slows down slows down all of them; the shortest time is the
+    one least disturbed.
     """
     repeats = {}
     for name, job in jobs.items():
@@ -65,33 +53,37 @@ def best_times(jobs: dict[str, Job], rounds: int = 15, seconds: float = 0.02) ->
     return best
 
 
-def best_process_times(programs: dict[str, str], rounds: int = 9) -> dict[str, float]:
-    """The shortest time of each program in a fresh Python process, in seconds."""
-    # As on a learner's machine: compiled once, and loaded compiled from then on.
-    settings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    for program in programs.values():
-        subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=settings)
-    best = dict.fromkeys(programs, float("inf"))
-    for _ in range(rounds):
-        for name, program in programs.items():
-            started = time.perf_counter()
-            subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, env=settings)
-            best[name] = min(best[name], time.perf_counter() - started)
-    return best
+def row(title: str, times: dict[str, float], wanted: float | None = None, also: str = "") -> str:
+    """A row of the table in Markdown: autokit's time, its ratio to PyTorch's and the wanted one."""
+    own = times["autokit"]
+    ratios = [f"{own / each:.2f} of {name}" for name, each in times.items() if name != "autokit"]
+    beside = "; ".join([*ratios, also] if also else ratios)
+    return f"| {title} | {own * 1e6:.0f} µs | {beside} | {wanted or ''} |"
 
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Give autokit, NumPy's products and PyTorch ``count`` threads each."""
+    """Give NumPy's products and PyTorch ``count`` threads each."""
     from threadpoolctl import threadpool_limits
 
-    libraries = [importlib.import_module("autokit")]
-    with suppress(ImportError):
-        libraries.append(importlib.import_module("torch"))
-    before = [library.get_num_threads() for library in libraries]
     with threadpool_limits(count):
-        for library in libraries:
-            library.set_num_threads(count)
+        with suppress(ImportError):
+            importlib.import_module("torch").set_num_threads(count)
         yield
-    for library, own in zip(libraries, before):
-        library.set_num_threads(own)
+
+
+def in_a_process(*arguments: str) -> list[str]:
+    """The lines that ``python`` with these arguments prints; if it fails, its last words too."""
+    # As on a learner's machine: compiled once, and loaded compiled from then on.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment)
+    lines = done.stdout.strip().splitlines()
+    return lines + done.stderr.strip().splitlines()[-3:] if done.returncode else lines
+
+
+def numbers_of(program: str, runs: int) -> list[float]:
+    """The least of each of the numbers that ``program`` prints, over some runs in fresh processes."""
+    in_a_process("-c", program)  # compiles
+    found = [map(float, in_a_process("-c", program)[-1].split()) for _ in range(runs)]
+    return [min(each) for each in zip(*found)]
