@@ -169,7 +169,8 @@ def _one_hot(
     chosen, counts = _counted(target, ignore_index)
     columns = module_of(chosen).arange(shape[axis]).reshape((-1,) + (1,) * (chosen.ndim - axis))
     hot = np.expand_dims(chosen, axis) == columns
-    share = np.expand_dims(counts / counts.sum() if reduction == "mean" else counts, axis)
+    count = np.maximum(counts.sum(), 1)  # where no sample counts, no gradient is left
+    share = np.expand_dims(counts / count if reduction == "mean" else counts, axis)
     if reduction == "none":
         g = g.reshape((*g.shape[:axis], 1, *g.shape[axis:]))
     if isinstance(g, Tensor):

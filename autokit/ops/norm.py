@@ -17,6 +17,7 @@ from autokit.ops.choose import where
 from autokit.ops.decomposition import svdvals
 from autokit.ops.names import Names, public
 from autokit.ops.reduce import Dim, converted, restored
+from autokit.ops.shape import broadcast_tensors
 from autokit.ops.solve import LinAlgError, inv
 
 
@@ -45,7 +46,9 @@ def _norm_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], p: float, d
 )
 def _norm(a, /, p=2.0, dim=(), keepdim=False):
     require_floats("linalg.vector_norm", a)
-    return lacking.vector_norm(a, p, dim, keepdim) if dim else np.abs(a)
+    if not dim:
+        return (a != 0).astype(a.dtype) if p == 0 else np.abs(a)
+    return lacking.vector_norm(a, p, dim, keepdim)
 
 
 def vector_norm(
@@ -288,10 +291,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     >>> torch.cosine_similarity(torch.tensor([1.0, 0.0]), torch.tensor([1.0, 1.0]), dim=0)
     tensor(0.7071)
     """
-    ndim = max(x1.ndim, x2.ndim)
-    along = one_dim(dim, ndim) - ndim  # from behind, where the shapes are aligned
-    first, second = (x / vector_norm(x, 2, along, True).clamp_min(eps) for x in (x1, x2))
-    return (first * second).sum(along)
+    x1, x2 = broadcast_tensors(x1, x2)
+    first, second = (x / vector_norm(x, 2, dim, True).clamp_min(eps) for x in (x1, x2))
+    return (first * second).sum(dim)
 
 
 # ---------------------------------------------------------------- scaling to a norm

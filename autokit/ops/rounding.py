@@ -110,3 +110,6 @@ NAMES = Names(
         np.nan_to_num: nan_to_num,
     },
 )
+
+OPERATORS = {"__abs__": abs}
+"""Python's functions of numbers, for tensors."""

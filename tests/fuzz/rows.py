@@ -1,0 +1,112 @@
+"""The calls that the fuzzer makes: a row for each family, as ``operands: expression``.
+
+An operand is a name and a shape in letters, ``x[ab]``; the same letter is the same size everywhere in a row.
+``*`` stands for any shape, and ``~`` for one that broadcasts with that of the first operand. A sign after the
+name says what the elements are: ``^`` now and then 0 or infinite, ``+`` positive, ``-`` between
+−1 and 1, ``!`` all different, ``?`` bools, ``#`` integers, ``d`` float64, ``s`` a positive definite matrix,
+``<n`` integers below the size ``n``. `` w c=3`` at the end fixes a size.
+
+In the expression braces hold choices, ``{1|2|'a'}``, or a range, ``{0..3}``; ``{dim}`` is a dimension of the
+first operand. ``T`` is the library, ``F`` its ``nn.functional``, ``L`` its ``linalg``.
+"""
+
+# ruff: noqa: E501 - one row of the table is one line
+ROWS = """
+x^[*]: T.{abs|neg|exp|exp2|expm1|sin|cos|tanh|sigmoid|relu|sinh|cosh|atan|asinh|square|sign|erf|erfc}(x)
+x^[*]: T.{floor|ceil|round|trunc|frac|isnan|isinf|isfinite|logical_not|deg2rad|rad2deg|positive|i0|ones_like}(x)
+x+[*]: T.{sinc|log|log2|log10|log1p|sqrt|rsqrt|reciprocal|lgamma|digamma|acosh|exp|tan}(x)
+x-[*]: T.{asin|acos|atanh|erfinv|tan|log1p|special.ndtri|arcsin}(x)
+x^[*]: F.{relu|relu6|elu|selu|celu|silu|mish|softplus|softsign|tanhshrink|hardswish|hardsigmoid|logsigmoid}(x)
+x^[*]: F.{leaky_relu|hardshrink|softshrink|elu}(x, {0.1|0.5|0.01})
+x^[*]: F.hardtanh(x, {-1|-0.5}, {0.5|2}) + F.threshold(x, {0.1|0.5}, {20|-1})
+x[*]: F.gelu(x, approximate={'none'|'tanh'})
+x^[*]: T.clamp(x, {-1|None|0.0}, {1|0.5})
+x[*]: x.clone().{exp|sin|tanh|sigmoid|relu|neg|abs|square|sqrt|floor|erf|cos|reciprocal|atan|expm1}_()
+x[*]: x.clone().{zero_()|fill_(2)|clamp_(-1, 1)|mul_(3)|pow_(2)|add_(1)|t_().t_()|unsqueeze_(0)|masked_fill_(x > 0, 1)}
+x^[*], y^[~]: T.{add|sub|mul|div|maximum|minimum|fmax|fmin|atan2|hypot|copysign|logaddexp|heaviside|true_divide}(x, y)
+x^[*], y^[~]: T.{eq|ne|lt|le|gt|ge|logical_and|logical_or|logical_xor|isclose}(x, y)
+x[*], y[~]: (x * y).{add|sub|mul}_(y)
+x^[*], y^[~]: T.{add|sub}(x, y, alpha={2|-0.5})
+x+[*], y[~]: T.{pow|xlogy}({x, y|y, x.floor()|x, 2|x, -0.5|2, y|x, 3|y, 2})
+x[*], y+[~]: T.{remainder|fmod|floor_divide|div}(x, y)
+x[*], y+[~]: T.div(x, y, rounding_mode={'floor'|'trunc'|None})
+x[*], y[~], z[~]: T.{where(x > 0, y, z)|lerp(x, y, z)|addcmul(x, y, z)|addcdiv(x, y, z.abs() + 1)|clamp(x, y, y + 1)}
+x[*]: {2 - x|1 / (x.abs() + 1)|2 ** x|x % 2|x // 2|-x|abs(x)|x > 0.5|3 + x * 2|(x > 0) & (x < 1)|~(x > 0)|x.double() + x}
+x#[*], y#[~]: {x + y|x * y|x - y|x / (y * y + 1)|x & y|x / 2|x + 0.5|x.float() * y|x == y|x ** 2|x << 1|x.clamp(-1, 1)}
+x#[*]: T.{sum|prod|any|all|bitwise_not|neg|abs|sign|exp|sigmoid|argmax|square|count_nonzero|isnan|cumsum(dim=0, input=|sqrt}(x)
+x[*]: x.{float|double|int|bool|long|short}().{float|double|neg|abs}()
+x[*]: {x.to(T.{float64|int32|bool|int8}).sum()|x.float().half()}
+x[*]: T.{sum|mean|prod|var|std|logsumexp|norm|any|all|count_nonzero|amax|amin|nansum|nanmean|linalg.vector_norm}(x, dim={dim})
+x!+[*]: x.{sum|mean|amax|amin|argmax|argmin|logsumexp|norm|var|std|prod|median}({dim=dim|dim=dim, keepdim=True})
+x[*]: x.{sum|mean|var|std|prod|max|min|norm|argmax|argmin|median|any|all|count_nonzero|nansum}()
+x[*]: T.{sum|mean|amax|amin|logsumexp|count_nonzero}(x, {dims})
+x[*]: T.{var|std|var_mean|std_mean}(x, {dim}, correction={0|1}, keepdim={True|False})
+x[*]: T.norm(x, {1|2|3|inf|0.5|-inf|0}, {dim}, {True|False})
+x!+[*]: x.{max|min|median|mode|sort|cummax|cummin|kthvalue(1, dim=dim)|topk(1, dim=dim)|aminmax(dim=dim)}({dim=dim})
+x!+[*]: x.sort({dim}, {True|False})
+x!+[*]: x.argsort({dim}, {True|False})
+x[*]: x.{cumsum|cumprod|logcumsumexp|softmax|log_softmax|cummax|flip|roll(1, |diff(1, }({dim})
+x[*]: F.{softmax|log_softmax|softmin|normalize(x, 2.0, |glu}(x, {dim})
+x[*]: T.{quantile|nanquantile}(x, {0.5|0.25|0.9|0.0|1.0}, {dim}, {True|False}, interpolation={'linear'|'lower'|'midpoint'})
+x[a]: T.{histc(x, 4, -2, 2)|unique(x)|bincount(x.abs().long())|diff(x)|cov(x)|diag(x)|tril(x[None])}
+x#[a]: T.unique({x, return_inverse=True|x, return_counts=True|x}, sorted=True)
+x[*]: x.{reshape(-1)|flatten()|squeeze()|unsqueeze({dim})|squeeze({dim})|contiguous()|clone()|ravel()|view(-1)|numel()}
+x[*]: T.transpose(x, {dim}, {dim})
+x[*]: T.movedim(x, {dim}, {dim})
+x[abc]: x.{permute(2, 0, 1)|permute(-1, 1, 0)|reshape(a * b, c)|view(a, -1)|flatten(1)|flatten(0, 1)|swapaxes(0, 2)|unfold(1, 1, 1)}
+x[*]: x.expand({2|1|3}, *x.shape) * 2
+x[*]: x.{repeat(2, *[1] * x.ndim)|tile(2)|repeat_interleave(2)|repeat_interleave(2, dim=0)|roll(1)|roll(-2, {dim})|flip({dim})}
+x[ab]: T.{tril|triu|diagonal|diag}(x, {-1..2})
+x[ab]: x.{diagonal().sum()|trace()|rot90()|rot90(2)|fliplr()|flipud()|t()|T|diag_embed()}
+x[*], y[*]: T.{cat|stack|hstack|vstack|dstack}([x, y])
+x[ab], y[cb], z[ab]: [T.cat([x, y, z]), T.stack([x, z], {-1|0|1|2}), T.vstack([x, y]), T.cat([x, z], 1), T.hstack([x, z])]
+x[*]: x.{split|chunk|tensor_split}({1..3}, {dim})
+x[abc]: x.{split([1, a - 1])|unbind({dim})|select({dim}, 0)|narrow({dim}, 0, 1)|index_select({dim}, T.tensor([0, 0]))}
+x[abc]: x[{index}]
+x[abc], y[]: put(x.clone(), ({index},), y)
+x[abc], i<a[d]: x[i] * x[i].sum() + x[i, 0].sum()
+x[abc], i<a[d], j<c[d]: {x[i, :, j]|x[:, None, 0, j]|x[i][..., j]|x[i, ..., j]|put(x.clone(), (i, 0, j), 1.0)|x[i, 0]}
+x[ab], i<b[ac], y[ac]: T.{gather(x, 1, i)|take_along_dim(x, i, 1)|scatter(x, 1, i, 2.0)|scatter_add(x, 1, i, y)}
+x[ab], i<b[ac], y!+[ac]: x.scatter_reduce(1, i, y, {'sum'|'mean'|'prod'|'amax'|'amin'}, include_self={True|False})
+x[ab], i<a[c], y[cb]: x.{index_add(0, i, y)|index_fill(0, i, 3)|index_select(0, i)|clone().index_add_(0, i, y, alpha=2)}
+x[*], m?[~]: {T.masked_fill(x, m, 2.0)|x.masked_select(m)|T.where(m, x, 0.0)|x * m|m.sum()|m.nonzero()|x.masked_fill(m, float('inf'))}
+x[ab], y[bc]: {x @ y|T.mm(x, y)|T.einsum('ij,jk->ik', x, y)|T.einsum('ij,jk->k', x, y)|T.tensordot(x, y, 1)|T.matmul(x, y)}
+x[*ab], y[*bc]: x @ y
+x[zab], y[zbc], v[zac]: {T.bmm(x, y)|T.baddbmm(v, x, y, beta=0.5)|T.einsum('bij,bjk->bik', x, y)|v + T.bmm(x, y)}
+x[ab], y[b], v[a]: {x @ y|T.mv(x, y)|T.addmv(v, x, y)|T.outer(y, v)|v @ x|T.kron(x, y)|T.dot(y, y)|T.einsum('ij,j->i', x, y)}
+x[ab], y[ac], v[bc]: {T.addmm(v, x.t(), y, beta={1|0.5}, alpha=2)|T.einsum('ij,ik->jk', x, y)}
+x[*c], y[~]: {T.linalg.cross(x, y)|F.cosine_similarity(x, y, -1)|F.pairwise_distance(x, y)|T.dist(x, y)} w c=3
+x[ac], y[bc]: T.cdist(x, y, {2.0|1.0|3.0|inf})
+xd[aa]: {L.inv(x)|L.det(x)|L.slogdet(x)|L.matrix_power(x, 2)|L.cond(x)|L.pinv(x)|T.linalg.matrix_rank(x)|L.matrix_norm(x)}
+xs[aa], yd[ab]: {L.solve(x, y)|L.cholesky(x)|L.inv(x)|T.logdet(x)|L.eigvalsh(x)|L.eigh(x)[0]|T.cholesky_solve(y, L.cholesky(x))}
+xd[ab]: {L.svdvals(x)|L.qr(x)[1].abs()|L.norm(x)|L.svd(x, False)[1]|L.matrix_norm(x, 'nuc')|L.vector_norm(x, 3)|L.norm(x, 2)}
+xs[aa], yd[ab]: T.linalg.solve_triangular(x, y, upper={True|False})
+x[zca]: F.{max_pool1d|avg_pool1d|lp_pool1d(x, 2, }(x, {1|2}, {1|2|None})
+x!+[zchw]: F.{max_pool2d|avg_pool2d}(x, {1|2|(2, 1)}, {1|2|None}, padding={0|0|1})
+x!+[zchw]: F.{adaptive_avg_pool2d|adaptive_max_pool2d}(x, {1|2|(1, 2)|(None, 1)})
+x[zca], w[bck]: F.conv1d(x, w, T.ones(b, dtype=x.dtype), {1|2}, {0|1|2|'same'|'valid'}, {1|2})
+x[zchw], w[bckl], v[b]: F.conv2d(x, w, {v|None}, {1|2|(1, 2)}, {0|1|(2, 1)}, {1|2})
+x[zchw], w[c1kl]: F.conv2d(x, w, None, {1|2}, {0|1}, 1, groups=c)
+x[zchw], w[cbkl], v[b]: F.conv_transpose2d(x, w, {v|None}, {1, {0|1}, 0|2, {0|1}, {0|1}}, 1, {1|2})
+x[zcdhw], w[bckkk]: F.conv3d(x, w, None, {1|2}, {0|1})
+x[zchw]: F.unfold(x, {1|2}, {1|2}, {0|1}, {1|2})
+x[zchw]: F.interpolate(x, {size=|scale_factor=}{2|3}, mode={'nearest'|'bilinear'|'bicubic'|'area'|'nearest-exact'})
+x[zchw]: F.interpolate(x, scale_factor={1.3|0.7|2.5}, mode='bilinear', align_corners={True|False})
+x[zchw]: F.pad(x, ({0..2}, {0..2}, {0..2}, {0..2}), {'constant'|'reflect'|'replicate'|'circular'})
+x[zchw]: F.pad(x, ({-1..2}, {0..2}, {0..2}, {-1..2}), {'constant'|'replicate'}, )
+x[zchw]: {F.pixel_shuffle(T.cat([x] * 4, 1), 2)|F.grid_sample(x, T.zeros(z, 2, 3, 2, dtype=x.dtype) + 0.3, align_corners={True|False})}
+x[zch], w[h], v[h]: F.layer_norm(x, (h,), {w|None}, {v|None}, {1e-5|0.1})
+x[zch], w[c], v[c]: F.batch_norm(x, {w.detach() * 0|None}, {v.detach() ** 2|None}, w, v, training={True|False}, momentum={0.1|0.5})
+x[zch], w[c], v[c]: F.{group_norm(x, c, w, v)|instance_norm(x)|rms_norm(x, (h,))|local_response_norm(x, 2)|group_norm(x, 1, w, v)}
+x[zah], k[zbh], v[zbc]: F.scaled_dot_product_attention(x, k, v, is_causal={True|False})
+x[*c], w[bc], v[b]: F.linear(x, w, {v|None})
+x[zb], y[zb]: F.{mse_loss|l1_loss|smooth_l1_loss|huber_loss|kl_div|soft_margin_loss|poisson_nll_loss}(x, y.detach(), reduction={'mean'|'sum'|'none'})
+x[zb], y-[zb]: F.binary_cross_entropy{_with_logits(x, |(x.sigmoid(), }y.detach().abs(), reduction={'mean'|'sum'|'none'})
+x[zb], i<b[z], w+[b]: F.cross_entropy(x, i, {w.detach()|None}, label_smoothing={0.0|0.1}, reduction={'mean'|'sum'|'none'})
+x[zbh], i<b[zh]: F.{cross_entropy|nll_loss}(x, i, ignore_index={-100|0}, reduction={'mean'|'sum'|'none'})
+x[zb], y[zb], v[zb]: {F.triplet_margin_loss(x, y, v)|F.cosine_embedding_loss(x, y, T.ones(z))|F.gaussian_nll_loss(x, y, v ** 2 + 0.1)}
+w[ab], i<a[cd]: {F.embedding(i, w)|F.embedding(i, w, padding_idx=0)|F.one_hot(i, a)|F.embedding_bag(i, w, mode='mean')|w[i].sum(1)}
+x[]: T.{arange({0..3}, {4..7}, {1|2|0.5})|linspace(-1, {1..3}, {0..5})|eye({0..3}, {1..4})|full((2, 3), x)|logspace(0, 1, 3)} + x
+x[*]: {T.zeros_like(x)|T.full_like(x, 3)|x.new_ones(2)|x.new_zeros((1, 2))|T.empty_like(x).fill_(1)|x.detach()|T.atleast_2d(x)} + 1
+x[a], y[b]: T.{meshgrid(x, y, indexing={'ij'|'xy'})|outer(x, y)|searchsorted(x.sort()[0], y)|bucketize(y, x.sort()[0])}
+"""
