@@ -24,6 +24,14 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         yield lab
 
 
+@pytest.fixture(scope="session")
+def notebook7(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A real Notebook 7, one for the session."""
+    require("notebook")
+    with running_lab(tmp_path_factory.mktemp("notebook7"), app="notebook") as server:
+        yield server
+
+
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Call it with a context's options for a page; the page's errors fail the test at its end."""
