@@ -1,9 +1,9 @@
 """Reverse mode: the gradient of a result by every leaf that it was computed from.
 
-The whole method is in :func:`backward`. Of all nodes that a gradient has reached, it takes the newest. The
-operands of a node are always older than the node, so every consumer of its result was taken before and has
-sent its contribution: their sum is the final gradient there. The node's rule turns that gradient into a
-contribution for each operand, and these are added up at older nodes and at the leaves.
+The whole method is in :func:`backward`. Each step processes one node: of those that a gradient has reached,
+the newest. A node is always newer than its operands, so all nodes that use its result were processed before
+and have sent their contributions: the sum of these is the complete gradient of its result. The node's
+derivatives turn it into a contribution for each operand, which is added up at an older node or at a leaf.
 
 There is no recursion, so the depth of a graph is limited by memory alone. ``observed`` is the same method for
 a pass that someone watches, with hooks for example.
@@ -39,7 +39,7 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
     RuntimeError
         If the graph was freed, or a saved tensor was changed in place.
     """
-    gradients, others = begun(roots, seeds)
+    gradients, others = seeded(roots, seeds)
     newest: Any = None  # a node that was reached and is kept out of the heap; in a chain it is the next
     while newest is not None or others:
         if newest is None or (others and -others[0][0] > newest.order):
@@ -80,8 +80,8 @@ def backward(roots: Sequence[Any], seeds: Sequence[Any], retain_graph: bool = Fa
         accumulate(leaf, g)
 
 
-def begun(roots: Sequence[Any], seeds: Sequence[Any]) -> tuple[dict[Any, Any], list[tuple[int, Node]]]:
-    """The sums of what has arrived, at nodes and leaves, and a heap of these nodes, the newest first."""
+def seeded(roots: Sequence[Any], seeds: Sequence[Any]) -> tuple[dict[Any, Any], list[tuple[int, Node]]]:
+    """The gradient of each root, the sum of its seeds, and a heap of the nodes among them, newest first."""
     gradients: dict[Any, Any] = {}
     nodes: list[tuple[int, Node]] = []
     for root, seed in zip(roots, seeds):
@@ -96,7 +96,7 @@ def begun(roots: Sequence[Any], seeds: Sequence[Any]) -> tuple[dict[Any, Any], l
 
 
 def release(node: Node) -> None:
-    """Give up the result that ``node`` saved; a small one stays for the picture."""
+    """Free the result that ``node`` saved; a small one stays for the picture."""
     output, keep = node.output, thread.state.keep
     size = sum([each.size for each in output or ()]) if node.shape is SEVERAL else output.size
     if size > keep:

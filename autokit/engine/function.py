@@ -25,9 +25,9 @@ from autokit.engine.tensor import Tensor, new_tensor
 
 
 class FunctionCtx:
-    """What ``forward`` leaves for ``backward``: the ``ctx`` of a :class:`Function`.
+    """The ``ctx`` of a :class:`Function`, in which ``forward`` keeps what ``backward`` needs.
 
-    Besides what its methods keep, any attribute may be set on it.
+    Tensors are kept by :meth:`save_for_backward`, other values as attributes.
 
     Attributes
     ----------

@@ -115,7 +115,7 @@ def write(tensor: Tensor, index: Any, value: Any) -> Tensor:
 
 
 def _old_values(tensor: Tensor) -> Any:
-    """What the node of a change points to: the node of the memory before, or a small copy for the picture."""
+    """The source of a change's node: the node of the old value, or a small copy of it for the picture."""
     base = tensor.__dict__.get("_base", tensor)
     if base._node is not None or base.array.size > thread.state.keep:
         return base._node

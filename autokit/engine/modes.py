@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 SMALL = 1000
-"""Values of up to so many elements stay in the graph for its picture."""
+"""Values with up to this number of elements stay in the graph for its picture."""
 
 
 class State:
@@ -26,7 +26,7 @@ class State:
     recording : bool
         Whether operations leave nodes behind.
     keep : float
-        Values of up to so many elements stay for the picture.
+        Values with up to this number of elements stay in the graph for its picture.
     scope : tuple or None
         The module whose ``forward`` is running, for the picture: the scope around it, a weak reference to the
         module, and the place in the learner's program that called it, where all of its code is autokit's.

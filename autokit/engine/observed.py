@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from autokit.engine.backward import accumulate, begun, fetch, fitted, release
+from autokit.engine.backward import accumulate, fetch, fitted, release, seeded
 from autokit.engine.modes import thread
 from autokit.engine.node import HOOKED, SEVERAL, Gradients, Node
 from autokit.engine.record import OUT, results_of
@@ -104,7 +104,7 @@ def observed(
     roots: Sequence[Any], seeds: Sequence[Any], watch: Watch
 ) -> Generator[tuple[Node, Any], Any, None]:
     """The pass, as a generator that stops before each node; a value sent to it replaces the gradient."""
-    gradients, others = begun(roots, seeds)
+    gradients, others = seeded(roots, seeds)
     outside = thread.state.recording
     while others:
         node = heappop(others)[1]
@@ -202,7 +202,7 @@ def fetch_kept(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
 
 
 def kept(source: Any) -> Any:
-    """The value of a node's operand, as far as the graph still has it: a tensor, a number, or None."""
+    """The value of a node's operand, a tensor or a number; None where the graph does not keep it any more."""
     if source.__class__ is not Node:
         return source
     return None if source.output is None or source.shape is SEVERAL else _result_of(source, source.output)
@@ -247,7 +247,7 @@ def as_tensors(gradients: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def as_tuple(value: Any, count: int) -> tuple[Any, ...]:
-    """What a hook returned for ``count`` gradients, as a tuple.
+    """The value that a hook returned for ``count`` gradients, as a tuple.
 
     Raises
     ------
@@ -270,7 +270,7 @@ def awaited_by_hooks(roots: Sequence[Any]) -> dict[Any, int]:
 
 
 def behind(roots: Iterable[Any], oldest: int = 0) -> set[Node]:
-    """The nodes that computed ``roots``, from the operands on, but none older than the time ``oldest``."""
+    """All nodes from which the nodes ``roots`` were computed, and these, but none older than ``oldest``."""
     nodes = {root for root in roots if root.__class__ is Node}
     stack = list(nodes)
     while stack:

@@ -79,7 +79,7 @@ class Rules:
     joint : bool
         Whether one derivative serves all operands; its place is then 0.
     wide : bool
-        Whether the derivatives compute those of float16 in float32.
+        Whether the operands are in float16, for which the derivatives compute in float32.
     saves : tuple of int
         The places of the operands to save.
     saves_output : bool
@@ -392,7 +392,7 @@ def on_numpy(fast: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..
 
 
 def source_of(operand: Any) -> Any:
-    """What a node points to: the node that computed ``operand``, or itself; None for a large constant."""
+    """A node's source for ``operand``: the node that computed it, or itself; None for a large constant."""
     if not isinstance(operand, Tensor):
         return None if operand is None else operand.item()
     if operand._requires_grad:

@@ -1,7 +1,7 @@
 """Recording: the graph grows by one node for each operation whose result requires grad.
 
-Every operation of every program pays for what :func:`record` does, so it does nothing twice and knows of
-no feature.
+Every recorded operation pays for what :func:`record` does, so it does nothing twice, and nothing that only
+some feature needs.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def record(
     array
         The result.
     operands : tuple of Tensor or number
-        What the operation computed with.
+        The operands of the operation.
     sources : tuple
-        For each operand what the node points to; see :class:`~autokit.engine.node.Node`.
+        For each operand the node that computed it, or itself; see :class:`~autokit.engine.node.Node`.
     settings : dict or None
         The other arguments.
     rules : Rules

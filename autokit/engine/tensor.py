@@ -305,7 +305,7 @@ class Tensor:
         return same
 
     def detach_(self) -> Tensor:
-        """Take this tensor itself out of the graph."""
+        """Detach this tensor itself: it becomes a leaf that requires no gradient."""
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
         self._node, self._requires_grad = None, False
