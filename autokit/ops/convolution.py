@@ -9,7 +9,7 @@ with the columns.  Both are linear in their two operands again, so there is a de
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,18 +32,36 @@ def _blocks(count: int, elements: int) -> Iterator[slice]:
         yield slice(start, min(start + step, count))
 
 
-def _columns(images: Any, windows: Windows, groups: int) -> Any:
-    """The windows as columns, (groups, channels / groups · kernel, windows · N).
+def _images_first(counts: Sequence[int]) -> bool:
+    """How images lie while windows are laid out, for LeNet's row: neighbours in memory are copied at once.
 
-    The images come last: what neighbouring windows see is then one long piece of memory (LeNet's row).
+    Where rows of windows are long, each image by itself; where they are short, the images come last, and the
+    numbers of one place in all images are neighbours.
     """
-    seen = windows.look(np.moveaxis(images, 0, -1))
-    return seen.reshape((groups, images.shape[1] // groups * math.prod(windows.kernel), -1))
+    return counts[-1] >= 16
 
 
-def _rows(images: Any, groups: int) -> Any:
-    """Images with one row for each channel, (groups, channels / groups, pixels · N)."""
-    return np.moveaxis(images, 0, -1).reshape((groups, images.shape[1] // groups, -1))
+def _laid(images: Any, first: bool) -> Any:
+    """(N · channels, *sizes), or with images last (channels, *sizes, N)."""
+    return images.reshape((-1, *images.shape[2:])) if first else np.moveaxis(images, 0, -1)
+
+
+def _unlaid(laid: Any, shape: tuple[int, ...], first: bool) -> Any:
+    """The transpose of :func:`_laid`: images of ``shape``."""
+    return laid.reshape(shape) if first else np.moveaxis(laid.reshape((*shape[1:], shape[0])), -1, 0)
+
+
+def _columns(images: Any, windows: Windows, groups: int, first: bool) -> Any:
+    """The windows as columns, by groups (channels · kernel, windows · N), or by images and groups."""
+    seen = windows.look(_laid(images, first))
+    shape = (groups, images.shape[1] // groups * math.prod(windows.kernel), -1)
+    return seen.reshape((len(images), *shape) if first else shape)
+
+
+def _rows(images: Any, groups: int, first: bool) -> Any:
+    """Images with a row for each channel, by groups (channels, pixels · N), or by images and groups."""
+    shape = (groups, images.shape[1] // groups, -1)
+    return _laid(images, first).reshape((len(images), *shape) if first else shape)
 
 
 def _matrices(weight: Any, groups: int) -> Any:
@@ -78,10 +96,13 @@ _BY_BIAS = derivative("1, summed over positions", lambda g: g.sum((0, *range(2, 
 def convolution(input, weight, bias=None, /, windows=None, groups=1):
     """Each output is the sum of a window of ``input`` times ``weight``, plus ``bias``; see :func:`conv2d`."""
     counts, matrices = windows.counts(input.shape[2:]), _matrices(weight, groups)
-    out = np.empty_like(input, shape=(len(input), len(weight), *counts), order="C")
+    out, first = (
+        np.empty_like(input, shape=(len(input), len(weight), *counts), order="C"),
+        _images_first(counts),
+    )
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *counts))):
-        rows = matrices @ _columns(input[block], windows, groups)
-        out[block] = np.moveaxis(rows.reshape((len(weight), *counts, -1)), -1, 0)
+        rows = matrices @ _columns(input[block], windows, groups, first)
+        out[block] = _unlaid(rows, out[block].shape, first)
     return _with_bias(out, bias)
 
 
@@ -103,11 +124,12 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
     """Each element of ``input`` adds ``weight`` times itself to a window of the output, of ``size``."""
     channels, counts = weight.shape[1] * groups, input.shape[2:]
     out = np.empty_like(input, shape=(len(input), channels, *size), order="C")
-    matrices = _matrices(weight, groups).swapaxes(1, 2)
+    matrices, first = _matrices(weight, groups).swapaxes(1, 2), _images_first(counts)
+    places = (*windows.kernel, *counts)
     for block in _blocks(len(input), channels * math.prod((*windows.kernel, *counts))):
-        columns = matrices @ _rows(input[block], groups)
-        added = windows.add_up(columns.reshape((channels, *windows.kernel, *counts, -1)), size)
-        out[block] = np.moveaxis(added, -1, 0)
+        columns = matrices @ _rows(input[block], groups, first)
+        added = windows.add_up(columns.reshape((-1, *places) if first else (channels, *places, -1)), size)
+        out[block] = _unlaid(added, out[block].shape, first)
     return _with_bias(out, bias)
 
 
@@ -128,10 +150,13 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
 )
 def convolution_by_weight(g, input, /, windows, groups):
     """The gradient of a convolution by its weight: the outputs' gradients times the windows as columns."""
-    channels, outputs = input.shape[1] // groups, g.shape[1] // groups
+    channels, outputs, first = input.shape[1] // groups, g.shape[1] // groups, _images_first(g.shape[2:])
     total = np.zeros_like(g, shape=(groups, channels * math.prod(windows.kernel), outputs), order="C")
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *g.shape[2:]))):
-        total += _columns(input[block], windows, groups) @ _rows(g[block], groups).swapaxes(1, 2)
+        part = _columns(input[block], windows, groups, first) @ _rows(g[block], groups, first).swapaxes(
+            -1, -2
+        )
+        total += part.sum(0) if first else part
     return total.swapaxes(1, 2).reshape((groups * outputs, channels, *windows.kernel))
 
 

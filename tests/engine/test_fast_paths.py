@@ -20,7 +20,9 @@ SCORES = [
     for rows, scale in ((1, 1), (6, 1), (6, 200), (5000, 1))
 ]
 CASES: dict[str, list[tuple[np.ndarray, ...]]] = {
-    **{name: SEVERAL for name in ("tanh", "erf", "relu")},
+    "tanh": SEVERAL,
+    "erf": SEVERAL,
+    "relu": SEVERAL,
     **{name: [(a, a[..., :1]) for (a,) in SEVERAL if a.ndim] for name in ("add", "mul")},
     "affine": LAYERS,
     "softmax": [(each, -1) for (each,) in SEVERAL if each.size and each.ndim],  # type: ignore[misc]
