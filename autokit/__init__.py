@@ -65,7 +65,7 @@ _LAZY = {
     "GradScaler": "amp",
     "animate": "widgets",
     "autocast": "amp",
-    "compile": "jit",
+    "compile": "func.jit",
     "descent": "widgets.descent",
     "explore": "widgets.explorer",
     "graph": "graphs.capture",
@@ -84,23 +84,31 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_ROOMS = (
-    *(
-        "accelerator",
-        "amp",
-        "backends",
-        "classroom",
-        "cuda",
-        "datasets",
-        "debug",
-        "distributed",
-        "distributions",
-        "draw",
-    ),
-    *("func", "graphs", "jit", "linalg", "nn", "optim", "plot", "serialization", "special", "transforms"),
-    *("utils", "widgets"),
-)
-"""Packages and modules that are loaded when they are first used."""
+_ROOMS = {
+    "amp": "amp",
+    "backends": "backends",
+    "classroom": "classroom",
+    "cuda": "cuda",
+    "datasets": "datasets",
+    "debug": "debug",
+    "distributed": "distributed",
+    "distributions": "distributions",
+    "draw": "draw",
+    "func": "func",
+    "graphs": "graphs",
+    "linalg": "linalg",
+    "nn": "nn",
+    "optim": "optim",
+    "plot": "plot",
+    "serialization": "serialization",
+    "special": "special",
+    "transforms": "transforms",
+    "utils": "utils",
+    "widgets": "widgets",
+    "accelerator": "cuda.accelerator",
+    "jit": "func.jit",
+}
+"""Packages and modules that are loaded when they are first used, and where they are."""
 
 _absent = absent("torch")
 
@@ -109,7 +117,7 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"autokit.{_LAZY[name]}"), name)
     if name in _ROOMS:
-        return import_module(f"autokit.{name}")
+        return import_module(f"autokit.{_ROOMS[name]}")
     if not name.startswith("_"):
         functional = import_module("autokit.nn.functional")
         if hasattr(functional, name):  # torch.dropout is torch.nn.functional.dropout

@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from autokit import (  # noqa: F401 - the page lists what the rooms that are loaded offer
-    accelerator,
     amp,
     backends,
     classroom,
@@ -26,7 +25,6 @@ from autokit import (  # noqa: F401 - the page lists what the rooms that are loa
     debug,
     distributed,
     distributions,
-    jit,
     linalg,
     ops,
     optim,
@@ -39,10 +37,12 @@ from autokit import (  # noqa: F401 - the page lists what the rooms that are loa
 from autokit.autograd import functional, gradcheck  # noqa: F401
 from autokit.base import missing
 from autokit.base.version import __version__
+from autokit.cuda import accelerator  # noqa: F401
 from autokit.cuda import amp as cuda_amp  # noqa: F401
 from autokit.draw.escape import xml
 from autokit.engine.operation import Operation
 from autokit.engine.tensor import Tensor
+from autokit.func import jit  # noqa: F401
 from autokit.nn.utils import rnn  # noqa: F401
 
 _OPERATORS = {
