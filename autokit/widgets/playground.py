@@ -215,14 +215,8 @@ class Playground(Live):
             except Exception:  # no value there: the hand that goes there is told
                 continue
         form = _form(self._moment)
-        texts = {
-            Change(element, name, str(value))
-            for moment in moments
-            if _form(moment) == form
-            for element, fields in _state(moment).items()
-            for name, value in fields.items()
-            if name in ("value", "gradient", "flow") and value
-        }
+        alike = [_state(moment) for moment in moments if _form(moment) == form]
+        texts = set().union(*map(_texts, alike))
         for node in self._moment.graph.nodes:
             if node.kind != "constant":
                 room = _ROOM_FOR_TENSOR if node.shape else _ROOM_FOR_NUMBER
@@ -231,7 +225,17 @@ class Playground(Live):
         told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
         return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)))
 
-    def _state(self) -> State:
+    def _texts(state: Any) -> set[Change]:
+    """What a moment writes into the boxes and beside the edges."""
+    return {
+        Change(element, name, str(value))
+        for element, fields in state.items()
+        for name, value in fields.items()
+        if name in ("value", "gradient", "flow") and value
+    }
+
+
+def _state(self) -> State:
         return _state(self._moment)
 
     def _fitted(self) -> State:
