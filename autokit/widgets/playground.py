@@ -225,17 +225,7 @@ class Playground(Live):
         told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
         return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)))
 
-    def _texts(state: Any) -> set[Change]:
-    """What a moment writes into the boxes and beside the edges."""
-    return {
-        Change(element, name, str(value))
-        for element, fields in state.items()
-        for name, value in fields.items()
-        if name in ("value", "gradient", "flow") and value
-    }
-
-
-def _state(self) -> State:
+    def _state(self) -> State:
         return _state(self._moment)
 
     def _fitted(self) -> State:
@@ -450,3 +440,13 @@ def _state(moment: Moment) -> State:
             fields["flow"] = sent.text
             fields["status"] = "backward"
     return state
+
+
+def _texts(state: Any) -> set[Change]:
+    """What a moment writes into the boxes and beside the edges."""
+    return {
+        Change(element, name, str(value))
+        for element, fields in state.items()
+        for name, value in fields.items()
+        if name in ("value", "gradient", "flow") and value
+    }
