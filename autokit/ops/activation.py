@@ -23,10 +23,10 @@ from autokit.ops.trigonometry import tanh
 
 
 def _relu_gradient(g: Any, out: Any) -> Any:
-    # For the rows of the MLPs and LeNet: a product with a mask takes a third of the time of np.where. It is
-    # right unless g is infinite, since ∞ · 0 is NaN; the sum of squares tells whether that may be.
-    passed = g * (out != 0)  # no result is negative
-    return passed if np.vdot(passed, passed) < np.inf else np.where(out <= 0, 0, g)
+    # For the rows of the MLPs and LeNet: a product with a mask takes a third of the time of np.where. The bits
+    # of g are multiplied, as whole numbers, since an infinite gradient times 0 would be NaN.
+    bits = g.view(f"u{g.itemsize}") * (out != 0)  # no result is negative
+    return bits.view(g.dtype)
 
 
 @operation(
