@@ -293,7 +293,7 @@ def _check_range(start: Any, end: Any, step: Any) -> tuple[Any, Any, Any]:
     return start, end, step
 
 
-def arange(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options]) -> Tensor:
+def arange(start: Any = None, end: Any = None, step: Any = 1, **options: Unpack[Options]) -> Tensor:
     """The numbers from ``start`` (0 if only an end is given) to before ``end``, ``step`` apart.
 
     Raises
@@ -307,6 +307,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, **options: Unpack[Options
     >>> torch.arange(3), torch.arange(0, 1, 0.25)
     (tensor([0, 1, 2]), tensor([0.0000, 0.2500, 0.5000, 0.7500]))
     """
+    start = 0 if start is None and end is not None else start
     if options.get("dtype") is None:
         options["dtype"] = common_dtype([start, step] if end is None else [start, end, step])
     start, end, step = _check_range(start, end, step)

@@ -54,9 +54,9 @@ def repeat(input: Tensor, *sizes: Any, repeats: Any = None) -> Tensor:
     return tile(input, counts)
 
 
-def tile(input: Tensor, *dims: Any) -> Tensor:
+def tile(input: Tensor, *sizes: Any, dims: Any = None) -> Tensor:
     """As :func:`repeat`, where missing numbers in front count as 1."""
-    counts = sizes_of(dims, "tile")
+    counts = sizes_of(sizes if dims is None else (dims,), "tile")
     if min(counts, default=0) < 0:
         raise RuntimeError(f"a tensor cannot be repeated a negative number of times: {list(counts)}")
     return plain_repeat(input, sizes=(1,) * (input.array.ndim - len(counts)) + counts)
@@ -130,9 +130,10 @@ def plain_flip(a, /, dims):
     return np.flip(a, dims).copy()
 
 
-def flip(input: Tensor, *dims: Any) -> Tensor:
+def flip(input: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """The order reversed along each of ``dims``: a copy, as no view steps backwards."""
-    return plain_flip(input, dims=dims_of(sizes_of(dims, "flip"), input.array.ndim))
+    places = sizes_of(places if dims is None else (dims,), "flip")
+    return plain_flip(input, dims=dims_of(places, input.array.ndim))
 
 
 def fliplr(input: Tensor) -> Tensor:

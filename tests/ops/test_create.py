@@ -64,6 +64,7 @@ FILLED = [
 ]
 COUNTED = [
     lambda T: T.arange(5, 1, -2),
+    lambda T: T.arange(end=3),
     lambda T: T.arange(0, 1, 0.1),
     lambda T: T.arange(start=1, end=4, step=2),
     lambda T: T.arange(1, 2, 0.3, dtype=T.float64),

@@ -29,7 +29,7 @@ DRAWS = {
     "randn_like of a dtype": lambda T, n, d: T.randn_like(T.zeros(n), dtype=d, requires_grad=True),
     "randint": lambda T, n, d: T.randint(-5, 11, (n,), dtype=d),
     "randint to": lambda T, n, d: T.randint(10, (n, 2)),
-    "randint of a size": lambda T, n, d: T.randint(low=0, high=5, size=(n,)),
+    "randint of a size": lambda T, n, d: T.randint(high=5, size=(n,)),
     "randint wide": lambda T, n, d: T.randint(-7, 2**28 - 7, (n,)),
     "randint widest": lambda T, n, d: T.randint(-(2**63), 2**63 - 1, (n,)),
     "randint of bools": lambda T, n, d: T.randint(0, 2, (n,), dtype=T.bool),
