@@ -58,7 +58,8 @@ def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], rec
         (several,) = moving.values()
         return several[(node.settings or {})["slot"]]
     several = node.shape is SEVERAL
-    unknown = {slot: _unknown(result) for slot, result in (results or {0: node}).items()}
+    like = next(iter(moving.values())).array
+    unknown = {slot: _unknown(result, like) for slot, result in (results or {0: node}).items()}
     g: Any = unknown.get(0)
     if several:
         count = next(iter(results.values())).settings["count"]  # type: ignore[index]
@@ -74,9 +75,9 @@ def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], rec
     return dict(zip(unknown, found)) if several else found[0]
 
 
-def _unknown(node: Node) -> Tensor:
+def _unknown(node: Node, like: Any) -> Tensor:
     """The g by which Jᵀg is differentiated: zeros, as the derivative of a linear function is constant."""
-    gradient = new_tensor(np.zeros(node.shape, node.dtype))
+    gradient = new_tensor(np.zeros_like(like, node.dtype, shape=node.shape))
     gradient._requires_grad = True
     gradient.__dict__["_closed"] = True
     return gradient
