@@ -1,4 +1,4 @@
-"""The command ``autokit``: open the lessons, copy them for a class, say what works here."""
+"""The command ``autokit`` opens the lessons, copies them for a class, and says what works on this machine."""
 
 from __future__ import annotations
 

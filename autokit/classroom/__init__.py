@@ -1,4 +1,4 @@
-"""For teaching: exercises that check themselves, and copies of the lessons for a class.
+"""Functions for teaching: exercises that check an answer, and copies of the lessons for a class.
 
 In a lesson::
 

@@ -1,4 +1,4 @@
-"""Exercises that check themselves: what is wrong with an answer, in words that do not give it away.
+"""Exercises that check an answer, and say what is wrong with it without telling the right one.
 
 :func:`judge` compares and returns a :class:`Verdict`; :func:`check` prints it.  The text depends on
 the two values alone, so the stored output of a lesson stays true.

@@ -1,4 +1,4 @@
-"""What works on this machine, found by trying it, and how to get what does not: ``autokit doctor``."""
+"""``autokit doctor`` tries which parts of autokit work on this machine, and says how to get the others."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Derivatives checked against central differences: (f(x + h) - f(x - h)) / 2h for each element in turn.
+"""Derivatives are checked by central differences, (f(x + h) - f(x - h)) / 2h for each element in turn.
 
-The slope of a short chord needs no calculus, so it can judge a derivative that was worked out by hand
-as well as one that the backward pass found.
+This is the slope of a short chord. It needs no calculus, so it can check a derivative that was worked out by
+hand as well as one that the backward pass has computed.
 """
 
 from __future__ import annotations

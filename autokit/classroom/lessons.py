@@ -1,7 +1,7 @@
-"""The lessons that come with autokit, copied to where a learner works on them.
+"""The lessons that come with autokit are copied to a folder in which a learner works on them.
 
-A file that the learner changed is never overwritten.  To know which those are, the folder keeps a
-hidden list of what was copied into it, by checksum.
+A file that the learner changed is never overwritten.  A hidden list in the folder has the checksum of every
+file that was copied into it, by which a changed file is recognized.
 """
 
 from __future__ import annotations

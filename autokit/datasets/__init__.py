@@ -1,4 +1,4 @@
-"""Real data to learn from: pictures, tables of measurements, and words."""
+"""Datasets to learn from: pictures, tables of measurements, and words."""
 
 from autokit.base.missing import absent
 from autokit.datasets.digits import Digits

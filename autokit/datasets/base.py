@@ -1,4 +1,4 @@
-"""What all datasets here share: where they are, how they change a sample, what they say of themselves."""
+"""The base class of the datasets: it keeps the folder of the files, transforms samples, and prints itself."""
 
 from __future__ import annotations
 

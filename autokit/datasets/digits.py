@@ -1,4 +1,4 @@
-"""The digits: 1,797 real handwritten numerals as images of 8 by 8 pixels, which come with scikit-learn."""
+"""The digits dataset of scikit-learn: 1,797 handwritten numerals as images of 8 by 8 pixels."""
 
 from __future__ import annotations
 

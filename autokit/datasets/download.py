@@ -1,4 +1,4 @@
-"""Getting a file from the network: whole and unchanged, or not at all."""
+"""A file is downloaded completely and with the right checksum, or an error is raised."""
 
 from __future__ import annotations
 

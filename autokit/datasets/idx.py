@@ -1,4 +1,4 @@
-"""IDX files, in which MNIST and its relatives come: a few bytes on shape, then the numbers.
+"""IDX files, the format of MNIST and similar datasets: a few bytes for the shape, then the numbers.
 
 References
 ----------

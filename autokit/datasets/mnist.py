@@ -1,4 +1,4 @@
-"""MNIST, and a set of other pictures in its format: 28 by 28 pixels, ten classes."""
+"""MNIST and FashionMNIST: images of 28 by 28 pixels in ten classes, numerals or clothes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small tables of measurements, which come with scikit-learn: flowers, wines, tumours, patients."""
+"""Small tables of measurements of flowers, wines, tumours and patients, from scikit-learn."""
 
 from __future__ import annotations
 

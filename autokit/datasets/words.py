@@ -1,4 +1,4 @@
-"""Words to learn from, letter by letter: given names, and sonnets by Shakespeare, both in this package."""
+"""Text to learn from, letter by letter: given names, and Shakespeare's sonnets, both in this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking into a backward pass: :func:`steps` walks it node by node, ``anomaly`` finds the first NaN."""
+"""Debugging a backward pass: :func:`steps` stops it before each node, ``anomaly`` finds the first NaN."""
 
 from autokit.debug.anomaly import detect_anomaly, set_detect_anomaly
 from autokit.debug.steps import Step, steps

@@ -1,7 +1,7 @@
-"""Finding where NaN comes from: the first derivative that computes one stops the backward pass.
+"""Anomaly detection: the backward pass stops with an error at the first derivative that computes a NaN.
 
-While the mode is on, each node remembers the lines of the program that recorded
-it, and each gradient is looked at as soon as it is computed.
+While the mode is on, each node remembers the lines of the program that recorded it, and each gradient is
+checked as soon as it is computed.
 """
 
 from __future__ import annotations

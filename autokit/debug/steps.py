@@ -1,4 +1,4 @@
-"""A backward pass that stops before each node, so that a learner can look and change what flows."""
+"""A backward pass that stops before each node, so that a learner can see and change the gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what happened: a graph or a timeline in a notebook, in words, and in files of many forms.
+"""Pictures of a computation: its graph, or its steps, in a notebook, as text, and in files of many formats.
 
 Importing this loads no layout engine: that happens when the first picture is drawn.
 """

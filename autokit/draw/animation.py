@@ -1,4 +1,4 @@
-"""A story as an animated GIF: one frame for each step, with its sentence below."""
+"""The steps of a computation as an animated GIF: one frame for each step, with its sentence below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From cards to a picture: ask the layout where the boxes go, then draw the arrows and frames to fit."""
+"""A picture is arranged: a layout engine places the boxes, and arrows and frames are drawn around them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One box: an operation and the value that it makes, or a leaf, or a constant.
+"""A card is one box of the picture: an operation with its result, a leaf, or a constant.
 
 From top to bottom: the operation's symbol and an equation, the value's name
 and its formula; its kind, shape and dtype; the value, the gradient, and what

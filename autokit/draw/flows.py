@@ -1,4 +1,4 @@
-"""Room for the gradients on their way: gaps between columns are opened, and each flow gets a place in one.
+"""Arrows for the gradients get space: gaps between columns are widened, and each flow gets a place in one.
 
 A still and its player are one layout.  Where something flows, the player's
 gaps are wider, and everything beyond moves on by as much; so nothing ever

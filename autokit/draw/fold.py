@@ -1,8 +1,7 @@
-"""Many nodes in one box: modules that are not opened, and what repeats.
+"""Folding: a module that is not opened, or a part that repeats, is drawn as one box.
 
-What folds together is a run of operations that follow each other in
-topological order, so between the boxes there is never a circle.  A leaf or a
-constant goes with its users where all of them fold into the same box.
+Operations fold together if they follow one another in topological order, so that the boxes form no cycle.  A
+leaf or a constant folds with the operations that use it if all of them fold into one box.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frames as one GIF that plays again and again: how long they stand, and what colours they share."""
+"""Frames become one GIF that plays in a loop, with a duration for each frame and a common palette."""
 
 from __future__ import annotations
 

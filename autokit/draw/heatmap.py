@@ -1,4 +1,4 @@
-"""A tensor as a small picture: one cell a number, blue above zero, orange below, paper at zero.
+"""A tensor as a small heatmap: a cell for each number, blue above zero, orange below.
 
 Sign is told twice, for those who see no colours: where cells are large enough
 a negative one carries a minus, and one that is no finite number a cross.

@@ -1,4 +1,4 @@
-"""A large tensor as a small picture: how many of its values lie where, blue above zero, orange below."""
+"""A large tensor as a small histogram: how many values lie in each bin, blue above zero, orange below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: an image with its story in words, which no viewer drops, and small tables."""
+"""The HTML that a notebook shows: an image with its description in words, and small tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A drawing as HTML that no viewer strips: an ``<img>`` that holds the whole SVG."""
+"""A drawing as an ``<img>`` element that contains the whole SVG, which no notebook viewer removes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small layered layout of our own, for where Graphviz cannot run.
+"""A small layered layout of a graph, for machines on which Graphviz cannot run.
 
 The classic four steps: give each rectangle a column, so that arrows point to
 the right; put a bend into an arrow at each column that it crosses; order each

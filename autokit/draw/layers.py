@@ -1,4 +1,4 @@
-"""A model's layers as an HTML table; the colours are the page's own, so that dark and light both fit."""
+"""The layers of a model as an HTML table, in the colours of the page, light or dark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things go: coordinates, and nothing else.
+"""Layout: a layout engine computes the coordinates of boxes and arrows.
 
 A :class:`Plan` holds rectangles without text and the arrows between them; a
 layout engine answers with a :class:`Placement`.  Left to right only: a

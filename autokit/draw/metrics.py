@@ -1,8 +1,7 @@
-"""How much room a text takes, without asking a font.
+"""The width of a text is estimated without a font.
 
-Nobody knows which font a reader's machine has, so each character counts as
-wide as in the widest of the common sans-serif faces.  A box that is sized by
-these widths holds its text everywhere, at the price of a little air.
+The fonts of a reader's machine are unknown, so each character counts as wide as in the widest of the common
+sans-serif fonts.  A box that is sized by these widths holds its text everywhere, with a little space left.
 """
 
 from __future__ import annotations

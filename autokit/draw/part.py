@@ -1,4 +1,4 @@
-"""The part of a graph that is drawn: all of it, or what fits on a page and a word on the rest.
+"""The part of a graph that is drawn: the whole graph, or as much as fits on a page, with a note on the rest.
 
 Beyond some 150 boxes a picture helps nobody.  So modules fold into one box
 each, inner ones first, and then what repeats; see :mod:`autokit.draw.fold`.

@@ -1,4 +1,4 @@
-"""Of several layouts the one that reads best: few arrows cross, and operands stand in their order.
+"""Among several layouts the most readable one is chosen: few arrows cross, and operands are in order.
 
 An engine that may choose puts ``b`` above ``a`` in a picture of ``a · b`` as
 gladly as below.  So it is asked several times: freely, with all operands in

@@ -1,4 +1,4 @@
-"""What draws PNG, PDF, GIF and charts, and how to get it where it is missing."""
+"""matplotlib and Pillow, which draw PNG, PDF, GIF and charts; an error says how to install them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The way of an arrow: as smooth as can be, and through no box.
+"""The route of an arrow is as smooth as possible, and leads through no box.
 
-A layout engine says which way to go; several curves follow it, from the
-smoothest to the engine's own, and the first that keeps clear of all boxes is
-drawn.  All of it for arrows that run to the right.
+A layout engine gives a route. Several curves follow it, from the smoothest one to the engine's own, and the
+first that keeps clear of all boxes is drawn.  This file assumes arrows that run to the right.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The picture as data, computed from a graph or a timeline.
+"""A scene, the picture as data, is computed from a graph or a timeline.
 
 A box is sized by the texts that it will ever show, over all steps of a
 timeline; :mod:`autokit.draw.layout` says where the boxes go.  What draws a

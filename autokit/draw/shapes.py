@@ -1,4 +1,4 @@
-"""What a picture is made of: a :class:`Scene` of boxes, arrows and frames, all in px, without markup."""
+"""The shapes of a picture: a :class:`Scene` has boxes, arrows and frames, in pixels, without any markup."""
 
 from __future__ import annotations
 

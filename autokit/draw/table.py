@@ -1,4 +1,4 @@
-"""A table, for a notebook and in plain text."""
+"""A table as HTML for a notebook, and as plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph in words: a table for terminals and screen readers, and a story as a picture's alternative text."""
+"""A graph as text: a table for terminals and screen readers, and the alternative text of a picture."""
 
 from __future__ import annotations
 

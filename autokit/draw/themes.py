@@ -1,8 +1,7 @@
-"""The same picture on dark paper, and for the printer: each colour has its counterpart.
+"""Themes: the same picture for a dark page or for a printer, with other colours.
 
-A picture is drawn in the light colours; another theme exchanges them.  A
-notebook shows the light one on its own paper in light and dark alike; the
-others are for ``save``.
+A picture is drawn in the colours of the light theme; another theme replaces each of them.  A notebook shows
+the light theme on a light background, also on a dark page; the others are for ``save``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The small picture of a tensor: a heatmap of its values, or a histogram where they are too many."""
+"""The small picture of a tensor: a heatmap of its values, or a histogram if there are too many."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What happened in a computation, as plain data; knows nothing of pictures."""
+"""Records of computations as plain data: graphs, the steps of a backward pass, training runs."""

@@ -1,4 +1,4 @@
-"""The story's second half: the engine's own events, each told as the steps that it is made of."""
+"""The backward half of a story: each event of the engine's backward pass becomes several steps."""
 
 from __future__ import annotations
 

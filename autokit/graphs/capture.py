@@ -1,7 +1,7 @@
-"""From the engine's live objects to plain data: :func:`graph`.
+""":func:`graph` copies the graph of a tensor, the engine's nodes and tensors, to plain data.
 
-The values come in the order of the forward evaluation: operations as they
-ran, each leaf and constant just before the first operation that uses it.
+The values are in the order of the forward evaluation: operations as they ran, and each leaf and constant just
+before the first operation that uses it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""How one element of a tensor came about: the sum that made its value, and the sum that made its gradient.
+"""A single element of a tensor: the sum that gives its value, and the sum that gives its gradient.
 
-Both are read from an operation's own rule.  Sent a gradient that is 1 at one
-element of the result and 0 elsewhere, the rule answers with that element's
-row of the Jacobian: how the result changes with each element of an operand.
-The engine never builds this matrix; here it is small, and worth seeing.
+Both come from the operation's rule.  For a gradient that is 1 at one element of the result and 0 elsewhere,
+its derivative gives this element's row of the Jacobian: how it changes with each element of an operand.  The
+engine never computes this matrix; here it is small, and worth seeing.
 """
 
 from __future__ import annotations

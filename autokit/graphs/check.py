@@ -1,7 +1,8 @@
-"""Two gradients beside the engine's own: by central differences, and the wrong one that ``=`` would give.
+"""Two gradients to compare with the engine's: central differences, and the wrong one without adding up.
 
-For central differences the forward evaluation is run again from what the graph kept, in float64, with
-an element of a leaf moved a little to either side:  (f(x + h) − f(x − h)) / 2h.
+For central differences, (f(x + h) − f(x − h)) / 2h, the forward evaluation runs again in float64 from the
+values that the graph has kept, with an element of a leaf moved a little to either side. The wrong gradient is
+that of a pass in which each contribution replaces the one before, by ``=`` in place of ``+=``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several optimizers on their way down a loss of two numbers: :func:`descend`, as plain data."""
+""":func:`descend` runs several optimizers on a loss of two numbers, and records their paths as plain data."""
 
 from __future__ import annotations
 

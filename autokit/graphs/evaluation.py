@@ -1,4 +1,4 @@
-"""A function of a few numbers, evaluated again and again: what a playground shows for each choice of them.
+"""A function of a few numbers is evaluated at many points, for the playground, a widget with sliders.
 
 :class:`Evaluation` runs the function at a point, forward and backward, and gives the graph with its values
 and gradients as plain data; along a line and over a grid it gives the function's values alone.

@@ -1,6 +1,6 @@
-"""What a model does with one input, layer by layer: :func:`explore_layers`, as plain data.
+""":func:`explore_layers` records, layer by layer, what a model computes from one input, as plain data.
 
-The model runs once, in evaluation, and a rehearsal of the way back tells the gradients; it stays as it was.
+The model runs once, in evaluation mode, and a backward pass that changes nothing computes the gradients.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The graph of a computation that failed: what there was until the error, and the operation that raised it.
+"""The graph of a computation that failed: the nodes until the error, and the operation that raised it.
 
-Nothing is noted while a program computes.  An error carries its traceback,
-and the frames of that still hold the tensors that the operation was given.
+Nothing is recorded for this while a program computes.  An error has a traceback, and its frames still hold
+the operands of the operation that failed.
 """
 
 from __future__ import annotations

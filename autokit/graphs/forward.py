@@ -1,4 +1,4 @@
-"""The story's first half: every value in topological order, and the turn-around."""
+"""The forward half of a story: a step for every value, in topological order."""
 
 from __future__ import annotations
 

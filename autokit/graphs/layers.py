@@ -1,4 +1,4 @@
-"""A model's layers as a table: :func:`summary` runs the model once and says what goes in and out of each.
+"""The layers of a model as a table: :func:`summary` runs it once, and lists the shapes in and out of each.
 
 Multiply-adds are counted where they happen, in the products of matrices and the convolutions that the run
 computes, and not by the kinds of layers; so those of a learner's own layers count too.

@@ -1,6 +1,6 @@
-"""What happened in a computation, as plain data: :class:`Graph` and :class:`Timeline`.
+"""The classes that describe a computation as plain data: :class:`Graph` and :class:`Timeline`.
 
-A ``Graph`` says which operations made a tensor and how they hang together.
+A ``Graph`` has the operations that computed a tensor, and the edges between them.
 A ``Timeline`` adds the story: one :class:`Step` for each thing a learner
 should see, first forward in topological order, then backward.  A step names
 the elements that it touches, the changes that it makes to what is shown, and

@@ -1,7 +1,6 @@
-"""The learner's own names for values: a given name, else a parameter's path, else a variable's.
+"""The names of values: the name that a learner gave, else a parameter's path, else that of a variable.
 
-Names are found by identity.  A value inside a graph is known by the node that
-made it, a leaf or a constant by its tensor.
+Names are found by identity: a result by the node that computed it, a leaf or a constant by its tensor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a story ends: an account for each leaf, beside a check, and what went wrong and where it began."""
+"""The end of a story: the gradient of each leaf with a check, or what went wrong, and where that began."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a box was in the engine: one run of an operation, with its operands, its result and its way back."""
+"""A run is what a box of the picture stands for: one call of an operation, with its operands and result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A story while it is written: steps, gathered into chapters."""
+"""A script collects the steps of a story, in chapters, while the story is computed."""
 
 from __future__ import annotations
 

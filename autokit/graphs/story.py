@@ -1,8 +1,7 @@
-"""The story of an evaluation, step by step: :func:`record`.
+"""A story explains a computation step by step, forward and backward: :func:`record`.
 
-Forward, the values come in topological order.  Backward, the steps follow the
-engine itself: it runs a rehearsal, which changes nothing, and tells a
-listener what it does, so the story cannot differ from what ``backward()``
+The forward half has the values in topological order.  For the backward half the engine runs a backward pass
+that changes nothing, and reports its steps to a listener, so the story cannot differ from what ``backward()``
 does.  The words are those of the operations' rules.
 """
 

@@ -1,4 +1,4 @@
-"""Arrays made small enough to show: a number as text, and a tensor's :class:`Summary`."""
+"""Values in a form small enough to show: a number as text, a tensor as its :class:`Summary`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has no graph shows itself as a table: a module, an optimizer, a loader of data."""
+"""Tables for objects without a graph: a notebook shows a module, an optimizer or a data loader as a table."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What happens in a training run, measured as it goes: :class:`Watch`.
+""":class:`Watch` measures a training run while it goes on, and keeps the figures as plain data.
 
-The loss and the learning rate are noted at each step.  What costs more is taken at every so many steps: for
-each layer the norm of its gradient, how far the update moved its weights, and how many of its units are dead.
-An optimizer's own hooks say when a step begins and ends, so nothing is measured in between.
+The loss and the learning rate are measured at each step.  Figures that cost more are measured every few
+steps: for each layer the norm of its gradient, how far the update moved its weights, and how many of its
+units are dead. The hooks of the optimizer say when a step begins and ends.
 """
 
 from __future__ import annotations

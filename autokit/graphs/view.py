@@ -1,4 +1,4 @@
-"""How a graph is to be drawn, as plain data: which facts, how many levels of modules, in which direction."""
+"""A view says how a graph is drawn: with which facts, how many levels of modules, in which direction."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The graph of the way back: each operation's ``grad_fn``, what it saves, and the leaves' ``AccumulateGrad``.
+"""The backward graph: the ``grad_fn`` of each operation, its saved tensors, and ``AccumulateGrad`` of leaves.
 
-It is made from the graph of the way there alone: where a value went into an
-operation, a gradient comes out of that operation's ``grad_fn``.
+It is computed from the forward graph alone: where a value is an operand of an operation, its gradient is a
+result of that operation's ``grad_fn``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What comes back along each way from the end to a value: together they are its gradient.
+"""The contribution of each path from the result to a value: the sum over all paths is its gradient.
 
-Of numbers the product of the local derivatives tells it.  Of tensors there is
-no such product: a rule is run for what comes along one way alone.
+For numbers the contribution is the product of the local derivatives along the path.  For tensors, the
+derivatives of the operations are run for the gradient that comes along this path alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a story speaks of values, operations and derivatives, in symbols and with the numbers put in."""
+"""The words of a story for values, operations and derivatives, in symbols and with numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts that stand still, drawn by matplotlib on axes that the caller may pass in.
+"""Charts of models and training, drawn by matplotlib on axes that the caller may pass in.
 
 ====================================  ==========================================================
 :func:`gradient_flow`                 how large the gradients are, parameter by parameter

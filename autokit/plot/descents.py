@@ -1,4 +1,4 @@
-"""The ways of several optimizers over a loss, and how the loss fell along each: as a figure, and as a GIF."""
+"""The paths of several optimizers on a loss, and the loss along each of them, as a figure and as a GIF."""
 
 from __future__ import annotations
 

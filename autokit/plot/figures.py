@@ -1,4 +1,4 @@
-"""How charts look, and how a notebook shows one: an image with its content in words."""
+"""The style of the charts, and the image with a description in words that a notebook shows for a chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A function of one number as a curve with its tangent, and of two as a contour with its gradient."""
+"""A function of one number is drawn as a curve with its tangent, one of two as contours with its gradient."""
 
 from __future__ import annotations
 

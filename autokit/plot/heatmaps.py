@@ -1,4 +1,4 @@
-"""A matrix as a heatmap: zero in the middle, blue above and orange below."""
+"""A matrix is drawn as a heatmap: zero has the middle colour, blue is above and orange below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loss around a model's weights, along random directions that fit the size of its filters.
+"""The loss landscape: the loss around a model's weights, along random directions scaled to its filters.
 
 References
 ----------

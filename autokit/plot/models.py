@@ -1,4 +1,4 @@
-"""What goes on in a model: how the gradients flow through its layers, and how its activations are spread."""
+"""Charts of a model: the size of the gradients in its layers, and the distribution of its activations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finished figure in the colours of another theme: each of ours has its counterpart."""
+"""A finished figure is recoloured for another theme: each colour of the light theme is replaced."""
 
 from __future__ import annotations
 

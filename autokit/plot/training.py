@@ -1,4 +1,4 @@
-"""A training run as a figure: loss, learning rate, and for each layer its gradient and its updates."""
+"""A training run is drawn as a figure: loss, learning rate, and the gradient and updates of each layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zip archive around a pickle and its storages, written and read."""
+"""The zip archive that holds a pickle and its storages is written and read here."""
 
 from __future__ import annotations
 

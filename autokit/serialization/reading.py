@@ -1,4 +1,4 @@
-"""A machine that runs the program of a pickle, and has nothing but tensors, numbers, text and containers.
+"""A machine that runs the program of a pickle, and can create tensors, numbers, text and containers only.
 
 Python's own machine, ``pickle.load``, imports and calls whatever a file
 names.  This one has a list of names; each stands for a function of this

@@ -1,4 +1,4 @@
-"""Storages: the memory that tensors lie in, between a file and a device."""
+"""A storage is the memory in which the elements of tensors lie; it is read from a file to a device here."""
 
 from __future__ import annotations
 

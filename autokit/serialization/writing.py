@@ -1,4 +1,4 @@
-"""From an object to the program of a pickle: the instructions that build it again on a stack.
+"""An object is written as the program of a pickle: instructions that build the object again on a stack.
 
 ``[1, x]`` becomes: an empty list; a mark; 1; what builds ``x``; append all above the mark.
 What is built once and used again gets a number (``BINPUT``) and is fetched by it (``BINGET``), so what was

@@ -1,4 +1,4 @@
-"""Changes to pictures on their way into a network, under the names that torchvision gives them.
+"""Transforms of images before they go into a network, as ``torchvision.transforms``.
 
 >>> import numpy as np
 >>> from autokit import transforms

@@ -1,4 +1,4 @@
-"""From pictures to tensors and back."""
+"""Transforms that convert images to tensors, and tensors to images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to a picture: torchvision's ``transforms.functional`` on PIL images and tensors."""
+"""Functions of images, as ``torchvision.transforms.functional``: they take PIL images and tensors."""
 
 from __future__ import annotations
 

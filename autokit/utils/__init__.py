@@ -1,4 +1,4 @@
-"""Helpers around training: :mod:`autokit.utils.data` and :mod:`autokit.utils.checkpoint`."""
+"""Helpers for training: ``autokit.utils.data`` loads data, ``autokit.utils.checkpoint`` saves memory."""
 
 from autokit.base.missing import absent
 from autokit.utils import checkpoint, data

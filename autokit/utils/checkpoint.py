@@ -1,8 +1,8 @@
-"""Less memory for more time: :func:`checkpoint` computes a part of the graph again when it is needed.
+""":func:`checkpoint` saves memory: it computes a part of the graph again when the backward pass needs it.
 
-The first run of the part shows what it computes and on which parameters that depends; its graph is dropped.
-In its place stands one node.  When a gradient arrives there, the part runs a second time, and the gradient
-goes back through the graph of that run.
+The first run of the part gives its result and the parameters on which it depends; the graph of this run is
+dropped, and one node takes its place.  When a gradient arrives there, the part runs a second time, and the
+gradient goes back through the graph of the second run.
 """
 
 from __future__ import annotations

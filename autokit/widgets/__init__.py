@@ -1,4 +1,4 @@
-"""The live pictures: widgets that a learner plays, and the same in one HTML file.
+"""Interactive pictures: widgets in a notebook, and the same in one HTML file.
 
 :class:`Player` plays a timeline in a notebook, :func:`animate` the story of a
 tensor, and :func:`save_html` writes one file that plays anywhere.  The

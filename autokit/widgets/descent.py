@@ -1,4 +1,4 @@
-"""Several optimizers on their way down one loss, step by step."""
+"""A widget that shows several optimizers descending on one loss, step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model beside its graph: its modules as a tree, and what one input does in each."""
+"""A widget that shows a model as a tree of modules beside its graph, and the values of one input in each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A timeline as one HTML file that plays offline, in any browser: see :mod:`autokit.widgets.page`.
+"""A timeline is saved as one HTML file that plays offline, in any browser.
 
-The pictures with a fold open are drawn beforehand, and packed.
+The pictures in which a folded module is open are drawn beforehand, and compressed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of a timeline with its folds open, drawn beforehand for a page that has no Python to draw them."""
+"""Pictures of a timeline in which folded modules are open, drawn beforehand for a page without Python."""
 
 from __future__ import annotations
 

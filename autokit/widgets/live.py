@@ -1,4 +1,4 @@
-"""What all live widgets share: a still and the widget that steps into its place, and files of both."""
+"""The base of all widgets: a still picture, the widget that replaces it in a notebook, and files of both."""
 
 from __future__ import annotations
 

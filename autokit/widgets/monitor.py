@@ -1,4 +1,4 @@
-"""The monitor of a training run: what the loss and each layer do, while they do it."""
+"""A widget that shows a training run while it goes on: the loss, and figures of each layer."""
 
 from __future__ import annotations
 

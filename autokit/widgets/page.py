@@ -1,4 +1,4 @@
-"""A widget as one HTML document that works offline: its code and css, and a stand-in for the kernel.
+"""A widget as one HTML document that works offline, with its code, its styles, and a substitute for Python.
 
 The document asks nothing of the network, and says so: its Content-Security-Policy
 allows the two blocks of code and style written here, by their hash, and

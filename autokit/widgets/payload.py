@@ -1,4 +1,4 @@
-"""What the browser is told of a timeline: all that is shown, and no more.
+"""The data of a timeline that the browser needs: all that is shown, and no more.
 
 The form is that of :meth:`Timeline.to_json`, made lean: fields that are empty
 are left out, and so are the elements of tensors, which the picture holds as

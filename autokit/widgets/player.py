@@ -1,4 +1,4 @@
-"""The player of a timeline, as a notebook widget that Python can drive and read."""
+"""A widget that plays a timeline, step by step; Python can set and read its position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The playground: a function of a few numbers under a learner's hand, and its graph alive beside it."""
+"""The playground: a widget in which a learner changes the arguments of a function and sees its graph."""
 
 from __future__ import annotations
 

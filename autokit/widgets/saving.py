@@ -1,4 +1,4 @@
-"""A live widget as a file: a page that works without a kernel, or its still as a picture."""
+"""A widget is saved as a file: as a page that works without Python, or as a still picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The player's code as the browser gets it: the files of ``browser/`` as one module.
+"""The code of the widgets for the browser: the JavaScript files of ``browser/`` are joined to one module.
 
 Each file there is a module of its own that says what it takes from which
 other.  A notebook takes one file, so they are put one after the other, each

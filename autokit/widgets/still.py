@@ -1,4 +1,4 @@
-"""The still of a widget: what stands in its place where the widget does not live."""
+"""The still picture of a widget, which is shown where the widget cannot run."""
 
 from __future__ import annotations
 

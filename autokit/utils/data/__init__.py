@@ -1,4 +1,4 @@
-"""From samples to batches: datasets, the order to go through them, and the loader that does it.
+"""Data for training: datasets hold samples, samplers choose their order, and a loader forms batches.
 
 >>> import autokit as torch
 >>> from autokit.utils.data import DataLoader, TensorDataset

@@ -1,4 +1,4 @@
-"""From the samples of a dataset to one batch: numbers and tensors are stacked, containers are gone into."""
+"""Samples are collated to a batch: numbers and tensors are stacked, also those inside of containers."""
 
 from __future__ import annotations
 

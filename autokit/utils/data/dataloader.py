@@ -1,4 +1,4 @@
-"""The loader: goes through a dataset in batches."""
+"""A data loader iterates over a dataset in batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets: what there is to learn from, one sample at a time.
+"""A dataset is a collection of samples, with an index for each sample.
 
 A dataset is anything with ``__getitem__`` and ``__len__``.  One that can hand out a whole batch at once, as
 those of tensors can, says so by a method ``_gather``; see :func:`gatherer`.

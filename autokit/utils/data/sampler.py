@@ -1,4 +1,4 @@
-"""Samplers: in which order to go through a dataset.
+"""A sampler gives the order in which the samples of a dataset are used.
 
 The random ones draw as PyTorch's do, so the same seed gives the same order.
 """

@@ -1,4 +1,4 @@
-"""From a worker process to the program: the bytes of arrays go beside the pickle, and are copied but once.
+"""A worker process sends batches to the program: the bytes of arrays travel beside the pickle.
 
 Pickle's protocol 5 keeps the memory of arrays apart from all else.
 """

@@ -1,4 +1,4 @@
-"""A worker process: it loads the batches that it is told to, until the program ends it."""
+"""A worker process loads the batches that the program asks for, until the program ends it."""
 
 from __future__ import annotations
 

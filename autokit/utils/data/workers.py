@@ -1,8 +1,7 @@
-"""The program's side of parallel loading: it starts workers, deals batches out to them, and ends them.
+"""Parallel loading, in the program's process: it starts workers, distributes batches to them, and ends them.
 
-Each worker has a connection of its own.  No lock or queue is shared between
-processes, so a worker that is killed in the middle of anything upsets nobody
-else; the program notices by the end of the connection.
+There is one connection for each worker.  Processes share no lock and no queue, so a worker that is killed at
+any moment disturbs no other one; the program notices by the end of the connection.
 """
 
 from __future__ import annotations
