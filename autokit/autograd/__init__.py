@@ -133,7 +133,7 @@ def _backward_of_a_tensor(
 
 
 _backward_of_a_tensor.__name__, _backward_of_a_tensor.__qualname__ = "backward", "Tensor.backward"
-Tensor.backward = _backward_of_a_tensor
+Tensor.backward = _backward_of_a_tensor  # type: ignore[attr-defined]
 
 
 def grad(

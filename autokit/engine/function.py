@@ -220,7 +220,7 @@ class Function:
         arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
         sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
         rules = cls._operation.rules(ctx.needs_input_grad)
-        recorded = record(
+        recorded: Any = record(
             thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules
         )
         recorded = recorded if isinstance(recorded, tuple) else (recorded,)

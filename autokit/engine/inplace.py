@@ -199,7 +199,7 @@ def _unwritten(g: Any, steps: Any, index: Any) -> Any:
     name="copy_",
     backward="CopySlices",
 )
-def written(base, value, /, steps=(), index=...):
+def written(base: Any, value: Any, /, steps: Any = (), index: Any = ...) -> Any:
     """``base`` with ``value`` in the part that the views ``steps`` and then ``index`` select."""
     changed = base.copy()
     _through(steps, changed)[index] = value

@@ -254,9 +254,9 @@ def operation(
             function = _binary(rule)
             function.operator = _binary(rule, True)  # type: ignore[attr-defined]
         wraps(forward)(function)
-        del function.__wrapped__
+        del function.__wrapped__  # type: ignore[attr-defined]
         function.__name__ = function.__qualname__ = rule.name
-        function.operation = rule
+        function.operation = rule  # type: ignore[attr-defined]
         rule.function = function
         return function
 
@@ -347,6 +347,7 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
     """Convert the operands to one dtype, compute the result, and record it if an operand requires grad."""
     state, forward = thread.state, operation.forward
     operands = as_operands(operation, operands, cast)
+    results: Any
     arrays: list[Any] = []
     learns: list[bool] = []
     sources: list[Any] = []  # as `source_of` finds them
@@ -410,7 +411,7 @@ def on(function: Any, *operands: Any, **settings: Any) -> Any:
 
 def needs_of(vjp: Callable[..., Any] | None) -> tuple[str, ...]:
     """What a derivative needs beside ``g``, by the names of its parameters; nothing for NumPy's functions."""
-    code = getattr(unwrap(vjp), "__code__", None)
+    code = None if vjp is None else getattr(unwrap(vjp), "__code__", None)
     return () if code is None else code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -432,6 +433,6 @@ def parameters(function: Callable[..., Any]) -> tuple[tuple[str, ...], dict[str,
 
 
 @operation("→", "{a}", a=derivative("1", unchanged), mixed=True, name="to", backward="ToCopyBackward0")
-def cast(a, /, dtype):
+def cast(a: Any, /, dtype: Any) -> Any:
     """The same values in another dtype."""
     return a.astype(dtype)

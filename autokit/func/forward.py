@@ -70,7 +70,7 @@ def tangent_of(node: Node, moving: dict[int, Any], results: dict[int, Node], rec
     if sent:
         along = [moving[place] for place in sent]
         found = gradient_of(
-            sent.values(), unknown.values(), along, create_graph=record, materialize_grads=True
+            list(sent.values()), list(unknown.values()), along, create_graph=record, materialize_grads=True
         )
     return dict(zip(unknown, found)) if several else found[0]
 

@@ -52,7 +52,7 @@ def _put_together(leaves: Iterator[Any], structure: Structure | None) -> Any:
     parts = [_put_together(leaves, child) for child in structure.children]
     if issubclass(kind, dict):
         return dict(zip(structure.keys, parts))
-    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)  # type: ignore[call-arg]
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:

@@ -145,7 +145,7 @@ def _projected(
 ) -> list[Tensor]:
     """Query, key and value after their projections, whose weights are one matrix or three."""
     if separate is None and query is key is value:  # one product in place of three
-        return list(linear(query, joint, bias).chunk(3, -1))
+        return list(linear(query, joint, bias).chunk(3, -1))  # type: ignore[arg-type]
     weights: Any = joint.chunk(3) if separate is None else separate  # type: ignore[union-attr]
     biases: Any = (None, None, None) if bias is None else bias.chunk(3)
     return [linear(*parts) for parts in zip((query, key, value), weights, biases)]

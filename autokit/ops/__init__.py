@@ -78,7 +78,7 @@ NUMPY: dict[Any, Any] = {}
 def collect(family: ModuleType, names: Names) -> None:
     """Put the family's functions under their names into the tables."""
     given = {name: public(getattr(family, name)) for name in f"{names.both} {names.functions}".split()}
-    methods = {name: public(getattr(family, name)) for name in names.methods.split()}
+    methods: dict[str, Any] = {name: public(getattr(family, name)) for name in names.methods.split()}
     methods.update({name: given[name] for name in names.both.split()}, **names.other_methods)
     for name in names.properties.split():
         methods[name] = property(getattr(family, name), getattr(family, f"set_{name}", None))

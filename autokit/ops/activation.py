@@ -23,8 +23,8 @@ from autokit.ops.trigonometry import tanh
 
 
 def _relu_gradient(g: Any, out: Any) -> Any:
-    # For the rows of the MLPs and LeNet: a product with a mask takes a third of the time of np.where. The bits
-    # of g are multiplied, as whole numbers, since an infinite gradient times 0 would be NaN.
+    # For the rows of the MLPs and LeNet: a product with a mask takes a third of the time of np.where. It
+    # multiplies whole numbers, the bits of g, since an infinite gradient times 0 would be NaN.
     bits = g.view(f"u{g.itemsize}") * (out != 0)  # no result is negative
     return bits.view(g.dtype)
 

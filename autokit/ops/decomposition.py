@@ -371,7 +371,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 def _eig_gradient(g: Any, out: Any) -> Any:
     by_values, by_vectors = g
     values, vectors = out
-    inner = 0.0
+    inner: Any = 0.0
     if by_values is not None:
         inner = inner + np.where(_identity(vectors), _row(by_values), 0.0)
     if by_vectors is not None:

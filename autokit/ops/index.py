@@ -194,7 +194,7 @@ def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
 
 
 def _slice(entry: slice) -> slice:
-    parts = (entry.start, entry.stop, entry.step)
+    parts: Any = (entry.start, entry.stop, entry.step)
     if parts == (None, None, None):
         return ALL
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from autokit.ops.create import full_like
 from autokit.ops.exponential import exp, log
 from autokit.ops.names import Names
 from autokit.ops.norm import pairwise_distance
+from autokit.ops.product import FEW_ROWS, ones_beside
 from autokit.ops.softmax import log_shares, log_softmax, shares
 from autokit.ops.special import xlogy
 
@@ -288,11 +288,6 @@ def _cross_entropy_slope(g: Any, input: Any, target: Any, ignore_index: int, red
     return on(shares, input, dim=_class_axis(len(input.shape))) * share - np.where(hot, share, 0.0)
 
 
-@lru_cache(maxsize=64)
-def _ones(count: int, dtype: Any) -> Any:
-    return np.ones(count, dtype)
-
-
 def _over_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
     """exp(x − x[target]) of each row, its sum, and the places of the targets in the flattened ``rows``.
 
@@ -300,19 +295,20 @@ def _over_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
     """
     places = np.arange(0, rows.size, rows.shape[1]) + target
     exponentials = rows - rows.take(places)[:, None]
-    totals = np.exp(exponentials, out=exponentials).dot(_ones(rows.shape[1], rows.dtype))
+    totals = np.exp(exponentials, out=exponentials).dot(ones_beside(rows.shape[1], rows.dtype))
     return exponentials, totals, places
 
 
 def _is_mean_of_rows(input: Any, target: Any, ignore_index: int | None, reduction: str) -> bool:
-    return input.ndim == 2 and reduction == "mean" and ignore_index is None and target.size > 0
+    usual = reduction == "mean" and ignore_index is None
+    return usual and input.ndim == 2 and 0 < len(input) <= FEW_ROWS and input.shape[1] <= FEW_ROWS
 
 
 def _mean_of_rows(input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean") -> Any:
     """For the benchmarks of training: the mean loss of a batch in which all samples count."""
     if _is_mean_of_rows(input, target, ignore_index, reduction):
         _, totals, _ = _over_target(input, target)
-        loss = np.log(totals).dot(_ones(len(totals), totals.dtype)) / len(totals)
+        loss = np.log(totals).dot(ones_beside(len(totals), totals.dtype)) / len(totals)
         if loss < np.inf:
             return loss
     return _cross_entropy.operation.plain(input, target, ignore_index, reduction)
@@ -324,11 +320,11 @@ def _mean_slope_of_rows(
     if _is_mean_of_rows(input, target, ignore_index, reduction):
         slope, totals, places = _over_target(input, target)
         shares = g / len(totals) / totals
-        if totals.dot(_ones(len(totals), totals.dtype)) < np.inf:
+        if totals.dot(ones_beside(len(totals), totals.dtype)) < np.inf:
             slope *= shares[:, None]
             slope.put(places, shares - g / len(totals))
             return slope
-    return _cross_entropy_slope(g, input, target, ignore_index, reduction)
+    return _cross_entropy_slope(g, input, target, ignore_index, reduction)  # type: ignore[arg-type]
 
 
 _FEW = 100

@@ -102,10 +102,10 @@ def norm(
     ``torch.linalg.vector_norm``.
     """
     if p == "nuc":
-        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        return matrix_norm(input, p, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[arg-type]
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"norm(): order {p!r} not supported; there are numbers, 'fro' and 'nuc'")
-    return vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)
+    return vector_norm(input, 2 if p in (None, "fro") else p, dim, keepdim, dtype=dtype)  # type: ignore[arg-type]
 
 
 def matrix_norm(
@@ -173,7 +173,7 @@ def linalg_norm(
             "two"
         )
     if count == 2 or isinstance(ord, str):
-        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[arg-type]
     return vector_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
@@ -314,7 +314,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     place = one_dim(dim, input.ndim)
     norms = vector_norm(input, p, [other for other in range(input.ndim) if other != place], True)
-    return input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0)
+    return input * where(norms.gt(maxnorm), maxnorm / (norms + 1e-7), 1.0)
 
 
 NAMES = Names(

@@ -105,4 +105,4 @@ def _arrays(value: Any, function: Any) -> Any:
 
 Tensor.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
 Tensor.__array_function__ = array_function  # type: ignore[attr-defined]
-Tensor.__array__ = array  # type: ignore[attr-defined]
+Tensor.__array__ = array  # type: ignore[method-assign]

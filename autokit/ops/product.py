@@ -170,16 +170,21 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 # ---------------------------------------------------------------- the linear layer
 
 
+FEW_ROWS = 4096
+"""Up to so many rows are summed by a product with ones."""
+
+
 @lru_cache(maxsize=64)
-def _ones(count: int, dtype: np.dtype) -> np.ndarray:
+def ones_beside(count: int, dtype: np.dtype) -> np.ndarray:
+    """``count`` ones, to sum rows or columns by a product; they are kept for the next sum."""
     return np.ones(count, dtype)
 
 
 def _sum_of_rows(g: np.ndarray) -> np.ndarray:
     """The sum of the rows by a product with ones, four times as fast as NumPy's sum: for the MLP rows."""
     rows = rows_of(g)
-    if rows.__class__ is np.ndarray and len(rows) <= 4096:
-        return _ones(len(rows), rows.dtype).dot(rows)
+    if rows.__class__ is np.ndarray and len(rows) <= FEW_ROWS:
+        return ones_beside(len(rows), rows.dtype).dot(rows)
     return rows.sum(0)
 
 

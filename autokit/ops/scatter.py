@@ -175,7 +175,7 @@ def scatter_reduce(
         return total
     ones = [new_tensor(np.ones_like(each.array)) for each in (input, src)]
     counts = scatter_reduce(ones[0], dim, index, ones[1], "sum", include_self=include_self)
-    return total / counts if input.array.dtype.kind == "f" else total // counts
+    return total / counts if input.array.dtype.kind == "f" else total.floor_divide(counts)
 
 
 def _neutral(reduce: str, dtype: np.dtype) -> Any:

@@ -143,7 +143,7 @@ def slogdet(input: Tensor) -> Any:
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative, -inf where it is 0."""
     sign, logarithm = _slogdet(input)
-    return np.where(sign < 0, np.nan, logarithm)
+    return np.where(sign < 0, np.nan, logarithm)  # type: ignore[return-value]
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
@@ -381,7 +381,7 @@ def matrix_rank(
     require_floats("linalg.matrix_rank", A.array)
     if atol is None:
         atol = tol
-    asked = {"hermitian": hermitian or None, "rtol": rtol}
+    asked: dict[str, Any] = {"hermitian": hermitian or None, "rtol": rtol}
     settings = {name: value for name, value in asked.items() if value is not None}  # CuPy knows neither
     return new_tensor(np.linalg.matrix_rank(A.array, atol, **settings))
 
