@@ -105,13 +105,13 @@ def observed(
 ) -> Generator[tuple[Node, Any], Any, None]:
     """The pass, as a generator that stops before each node; a value sent to it replaces the gradient."""
     gradients, others = seeded(roots, seeds)
-    outside = thread.state.recording
     while others:
         node = heappop(others)[1]
         g = watch.arrived(node, gradients.pop(node))
         if not any(watch.leads_on(target) for target in node.targets if target is not None):
             continue
         changed = yield node, g
+        outside = thread.state.recording
         g = g if changed is None else changed
         thread.state.recording = watch.create_graph
         try:
