@@ -1,4 +1,4 @@
-"""autokit: learn automatic differentiation by watching it happen.
+"""autokit teaches automatic differentiation by showing how it happens.
 
 ``import autokit as torch`` runs PyTorch teaching code on NumPy. A tensor, a graph or a model shows itself in
 a notebook, and ``autokit.animate(loss)`` plays the forward evaluation and then the flow of the gradients
@@ -84,7 +84,7 @@ _LAZY = {
 }
 """Names that load more than the engine, and where they are."""
 
-_ROOMS = {
+_MODULES = {
     "amp": "amp",
     "backends": "backends",
     "classroom": "classroom",
@@ -116,8 +116,8 @@ _absent = absent("torch")
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"autokit.{_LAZY[name]}"), name)
-    if name in _ROOMS:
-        return import_module(f"autokit.{_ROOMS[name]}")
+    if name in _MODULES:
+        return import_module(f"autokit.{_MODULES[name]}")
     if not name.startswith("_"):
         functional = import_module("autokit.nn.functional")
         if hasattr(functional, name):  # torch.dropout is torch.nn.functional.dropout
@@ -126,22 +126,22 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_ROOMS})
+    return sorted({*globals(), *_LAZY, *_MODULES})
 
 
-def _door(room: str, name: str) -> Any:
-    """A function of a higher room, which is loaded when it is first called."""
+def _imported_later(module: str, name: str) -> Any:
+    """The function ``name`` of ``autokit.module``, which is imported when the function is first called."""
 
     def called(*args: Any, **options: Any) -> Any:
-        return getattr(import_module(f"autokit.{room}"), name)(*args, **options)
+        return getattr(import_module(f"autokit.{module}"), name)(*args, **options)
 
     return called
 
 
-doors.mimebundle, doors.text = _door("draw", "mimebundle"), _door("draw.text", "text")
-doors.dot, doors.save = _door("draw.dot", "dot"), _door("widgets.export", "save")
+doors.mimebundle, doors.text = _imported_later("draw", "mimebundle"), _imported_later("draw.text", "text")
+doors.dot, doors.save = _imported_later("draw.dot", "dot"), _imported_later("widgets.export", "save")
 for _name in ("detect_anomaly", "set_detect_anomaly"):
-    setattr(autograd, _name, _door("debug.anomaly", _name))
+    setattr(autograd, _name, _imported_later("debug.anomaly", _name))
 setattr(Tensor, "_repr_mimebundle_", doors.shown)  # noqa: B010 - for the type checker too
 
 explain_on(Tensor)

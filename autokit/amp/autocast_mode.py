@@ -22,7 +22,7 @@ from autokit.engine.tensor import Tensor
 
 _HALF = "affine bmm convolution convolution_by_weight dot einsum gru lstm matmul mm mv rnn"
 HALF = {*_HALF.split(), "transposed_convolution"}
-"""The operations that compute in half precision: products of matrices, and what is made of them."""
+"""The operations that compute in half precision: matrix products, and operations that consist of them."""
 
 _SINGLE = """
     binary_cross_entropy binary_cross_entropy_with_logits cholesky cross_entropy cumprod cumsum det eig eigh

@@ -11,22 +11,22 @@ from typing import Any
 
 
 def _closed(*args: Any, **options: Any) -> Any:
-    raise RuntimeError("the rooms above are not there yet: import autokit first")
+    raise RuntimeError("pictures are drawn by other parts of the package: import autokit first")
 
 
 mimebundle: Callable[..., dict[str, Any]] = _closed
-"""What a notebook shows of a value."""
+"""The forms in which a notebook shows a value: a dict of MIME types and contents."""
 
 text: Callable[..., str] = _closed
-"""A graph, or that of a story, as a table in plain text."""
+"""A graph, or that of a timeline, as a table in plain text."""
 
 dot: Callable[..., str] = _closed
 """A graph in Graphviz's language."""
 
 save: Callable[..., None] = _closed
-"""Write a graph or a story to a file, in the form that its ending names."""
+"""Write a graph or a timeline to a file, in the format that the file's ending names."""
 
 
 def shown(value: Any, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-    """What a notebook shows of ``value``, by the kinds of its forms."""
+    """The method ``_repr_mimebundle_`` of classes whose values are drawn: the forms that a notebook shows."""
     return mimebundle(value)

@@ -160,7 +160,7 @@ class Generator:
     def uniform(
         self, shape: Shape, dtype: npt.DTypeLike = FLOAT32, low: float = 0.0, high: float = 1.0
     ) -> Array:
-        """Numbers spread evenly over [low, high).
+        """Uniform numbers in [low, high).
 
         float64 takes two words a number; the others take one, and are drawn in float32.
         """

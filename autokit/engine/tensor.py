@@ -196,7 +196,7 @@ class Tensor:
             )
         if wanted and self.array.dtype.kind != "f":
             raise RuntimeError(
-                "only Tensors of floating point and complex dtype can require gradients; "
+                "only Tensors of floating point dtype can require gradients; "
                 f"this one is {self.dtype.name}: convert it with .float(), or write 1.0 in place of 1"
             )
         self._requires_grad = wanted

@@ -28,7 +28,7 @@ class Hooks:
     with_kwargs : set of int
         Those that get the keyword arguments too.
     arriving, leaving : OrderedDict
-        On the way back: before the gradients of the module's inputs are computed, and after.
+        In the backward pass: before the gradients of the module's inputs are computed, and after.
     """
 
     def __init__(self) -> None:

@@ -158,7 +158,7 @@ class TransformerDecoderLayer(_TransformerLayer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Decode ``tgt``, looking at ``memory``; masks as for :meth:`MultiheadAttention.forward`."""
+        """Decode ``tgt``, attending to ``memory``; masks as for :meth:`MultiheadAttention.forward`."""
 
         def attend(x: Tensor) -> Tensor:
             return self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask, is_causal=tgt_is_causal)[0]
@@ -233,7 +233,7 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """Send ``tgt`` through all layers, each of which looks at ``memory``."""
+        """Send ``tgt`` through all layers, each of which attends to ``memory``."""
         for layer in self.layers:
             tgt = layer(
                 tgt,

@@ -32,7 +32,7 @@ class PackedSequence(NamedTuple):
     batch_sizes : Tensor
         How many sequences reach each time.
     sorted_indices, unsorted_indices : Tensor or None
-        How the sequences were sorted by length, and the way back.
+        The order of the sequences by length, and the inverse order.
     """
 
     data: Tensor
