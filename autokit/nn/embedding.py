@@ -23,8 +23,17 @@ class _Table(Module):
     """Settings that are printed where they differ from these."""
 
     def _fill(
-        self, rows: int, width: int, padding_idx: int | None, weight: Tensor | None, device: Any, dtype: Any
+        self,
+        rows: int,
+        width: int,
+        padding_idx: int | None,
+        sparse: bool,
+        weight: Tensor | None,
+        device: Any,
+        dtype: Any,
     ) -> None:
+        if sparse:
+            raise NotImplementedError("sparse=True: autokit's gradients are dense; leave sparse out")
         self.num_embeddings = rows
         self.embedding_dim = width
         if padding_idx is not None:
@@ -79,6 +88,8 @@ class Embedding(_Table):
         Which p-norm measures their length.
     scale_grad_by_freq : bool
         Divide each row's gradient by how often it was read.
+    sparse : bool
+        False: gradients are dense tensors.
     device, dtype : optional
         Of the table.
 
@@ -112,6 +123,7 @@ class Embedding(_Table):
         max_norm: float | None = None,
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
+        sparse: bool = False,
         *,
         _weight: Tensor | None = None,
         device: Any = None,
@@ -121,7 +133,7 @@ class Embedding(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype)
+        self._fill(num_embeddings, embedding_dim, padding_idx, sparse, _weight, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         """The rows that ``input`` names, in a new last dimension."""
@@ -135,7 +147,7 @@ class EmbeddingBag(_Table):
 
     Parameters
     ----------
-    num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, padding_idx
+    num_embeddings, embedding_dim, max_norm, norm_type, scale_grad_by_freq, sparse, padding_idx
         As for :class:`Embedding`; the padding does not count.
     mode : str
         ``"sum"``, ``"mean"`` or ``"max"``.
@@ -166,6 +178,7 @@ class EmbeddingBag(_Table):
         norm_type: float = 2.0,
         scale_grad_by_freq: bool = False,
         mode: str = "mean",
+        sparse: bool = False,
         *,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
@@ -179,7 +192,7 @@ class EmbeddingBag(_Table):
         self.scale_grad_by_freq = scale_grad_by_freq
         self.mode = mode
         self.include_last_offset = include_last_offset
-        self._fill(num_embeddings, embedding_dim, padding_idx, _weight, device, dtype)
+        self._fill(num_embeddings, embedding_dim, padding_idx, sparse, _weight, device, dtype)
 
     def forward(
         self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None

@@ -113,7 +113,11 @@ PAIRS: list[tuple[str, list[str], list[str]]] = [
     ("PairwiseDistance", ["numbers", "numbers"], ["", "1, keepdim=True"]),
     ("Embedding", ["indices"], ["7, 3", "7, 3, padding_idx=2", "7, 3, -1, max_norm=1.0"]),
     ("Embedding", ["indices"], ["7, 3, scale_grad_by_freq=True, norm_type=1.0, max_norm=2.0"]),
-    ("EmbeddingBag", ["indices"], ["7, 3", "7, 3, mode='sum'", "7, 3, mode='max'", "7, 3, padding_idx=2"]),
+    (
+        "EmbeddingBag",
+        ["indices"],
+        ["7, 3", "7, 3, mode='max', sparse=False", "7, 3, mode='sum', padding_idx=2"],
+    ),
 ]
 LOSSES: list[tuple[str, list[str], list[str]]] = [
     ("L1Loss", ["numbers", "numbers"], [""]),
