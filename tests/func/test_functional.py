@@ -41,12 +41,6 @@ def with_graphs(n: Any) -> Any:
     return found
 
 
-def by_the_vector(n: Any) -> Any:
-    v = n.y.clone().requires_grad_()
-    products = [f(n.T.exp, n.x, v, create_graph=True)[1] for f in (n.C.vjp, n.C.jvp)]
-    return [n.T.autograd.grad(each.sum(), v) for each in products]
-
-
 def inside_no_grad(n: Any) -> Any:
     with n.T.no_grad():
         return n.C.vjp(n.T.sin, n.x, n.y), n.C.jacobian(n.T.sin, n.w), n.C.hvp(cubes, n.x, n.y)
@@ -79,11 +73,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         n.C.hessian(n.T.sin, n.s),
         n.C.hessian(cubes, (n.x,)),
     ],
-    "no graph": lambda n: [
-        n.C.vjp(lambda x: x**3, n.w, n.x),
-        n.C.jacobian(n.T.sin, n.w),
-        n.C.hessian(cubes, n.w),
-    ],
     "constants": lambda n: [
         n.C.vjp(lambda x: n.y * 2, n.x, n.y),
         n.C.jvp(lambda x: n.y * 2, n.x, n.y),
@@ -100,10 +89,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "strict refuses constants": lambda n: n.C.vjp(lambda x: n.y * 2, n.x, n.y, strict=True),
     "strict refuses a constant slope": lambda n: n.C.hessian(lambda x: x.sum(), n.x, strict=True),
     "a vector of another shape": lambda n: n.C.vjp(n.T.sin, n.x, n.s),
-    "no vector": lambda n: n.C.jvp(n.T.sin, n.x),
     "no tensor": lambda n: n.C.jacobian(n.T.sin, 3.0),
-    "several numbers": lambda n: n.C.hessian(n.T.sin, n.x),
-    **{each.__name__: each for each in (with_graphs, by_the_vector, inside_no_grad)},
+    **{each.__name__: each for each in (with_graphs, inside_no_grad)},
 }
 
 
