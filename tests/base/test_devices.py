@@ -25,11 +25,6 @@ def test_an_unknown_device_is_refused(wrong: str):
         device(wrong)
 
 
-def test_an_index_is_given_once():
-    with pytest.raises(RuntimeError, match="must not include an index"):
-        device("cuda:0", 1)
-
-
 def test_a_device_equals_no_text():
     # As in PyTorch: `x.device == "cpu"` is a mistake that no branch may hide.
     cpu = device("cpu")

@@ -148,14 +148,11 @@ def test_a_gpu_has_a_stream_of_its_own_until_all_are_seeded():
     [
         (lambda g: g.manual_seed(2**64), ValueError, "64 bits"),
         (lambda g: g.manual_seed(1.5), RuntimeError, "expected a long, but got float"),
-        (lambda g: g.integers(5, 5, 2), RuntimeError, "low=5 must be below high=5"),
         (lambda g: g.bernoulli(np.array([0.5, 2.0])), RuntimeError, "2.0"),
-        (lambda g: g.bernoulli(float("nan"), 2), RuntimeError, "nan"),
         (lambda g: g.poisson(np.array([-1.0])), RuntimeError, "invalid Poisson rate"),
         (lambda g: g.set_state(autokit.zeros(3, dtype=autokit.uint8)), RuntimeError, "5056 bytes"),
         (lambda g: g.set_state(autokit.zeros(5056, dtype=autokit.uint8)), RuntimeError, "Invalid mt19937"),
         (lambda g: g.set_state(autokit.zeros(5056)), TypeError, "ByteTensor"),
-        (lambda g: g.set_state(5), TypeError, "ByteTensor, .* but got int"),
     ],
 )
 def test_wrong_use_says_what_is_wrong(call: Any, error: Any, words: str):

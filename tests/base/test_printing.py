@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import autokit
 from autokit.base import dtypes, printing
-from autokit.base.printing import Options, format_array
+from autokit.base.printing import format_array
 from tests.support import require
 
 
@@ -27,24 +27,17 @@ def f32(values: Any) -> np.ndarray:
 
 
 LITERAL = [
-    (f32(300.0), {}, "tensor(300.)"),
     (f32([1, 2.5]), {}, "tensor([1.0000, 2.5000])"),
     (
         f32([[1, 2], [3, 4]]),
         {"requires_grad": True},
         "tensor([[1., 2.],\n        [3., 4.]], requires_grad=True)",
     ),
-    (f32([1, np.nan, np.inf, -np.inf]), {}, "tensor([1., nan, inf, -inf])"),
     (f32([0.5, np.nan, -np.inf]), {}, "tensor([0.5000,    nan,   -inf])"),
     (f32([1e-5, 1]), {}, "tensor([1.0000e-05, 1.0000e+00])"),
-    (f32([1e9, 1]), {}, "tensor([1.0000e+09, 1.0000e+00])"),
-    (f32([0.0, 0.0]), {}, "tensor([0., 0.])"),
     (f32(8.0), {"grad_fn_name": "MulBackward0", "requires_grad": True}, "tensor(8., grad_fn=<MulBackward0>)"),
     (np.array([1, -20]), {}, "tensor([  1, -20])"),
     (np.array([1, 2], "int32"), {}, "tensor([1, 2], dtype=torch.int32)"),
-    (np.array([True, False]), {}, "tensor([ True, False])"),
-    (np.array([1.5]), {}, "tensor([1.5000], dtype=torch.float64)"),
-    (f32([]), {}, "tensor([])"),
     (np.zeros((0, 3), "int64"), {}, "tensor([], size=(0, 3), dtype=torch.int64)"),
     (np.arange(2000), {}, "tensor([   0,    1,    2,  ..., 1997, 1998, 1999])"),
     (f32([1]), {"prefix": "MyTensor"}, "MyTensor([1.])"),
@@ -65,12 +58,6 @@ def test_long_rows_and_facts_wrap():
     )
 
 
-def test_a_large_matrix_is_summarized_along_each_long_dimension():
-    assert format_array(np.arange(2000).reshape(4, 500), options=Options(edgeitems=1)) == (
-        "tensor([[   0,  ...,  499],\n        ...,\n        [1500,  ..., 1999]])"
-    )
-
-
 SPECIAL = st.sampled_from(
     [0.0, -0.0, 1.0, -1.0, 0.5, 1e-5, 1e-4, 1e8, 1e9, 123456.0, np.nan, np.inf, -np.inf]
 )
@@ -83,17 +70,7 @@ FLOATS = st.one_of(
 )
 
 
-DTYPES = [
-    "float32",
-    "float64",
-    "float16",
-    "int64",
-    "int32",
-    "int16",
-    "int8",
-    "uint8",
-    "bool",
-]
+DTYPES = ["float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
 
 @st.composite
@@ -151,26 +128,16 @@ def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dic
 
 
 EXPRESSIONS = [
-    "T.tensor([])",
-    "T.empty(0, 3)",
     "T.zeros(2, 0, dtype=T.int64)",
-    "T.tensor(-0.0)",
     "T.tensor([-0.0, 0])",
     "T.tensor([0.5, 500.0]), T.tensor([0.5, 500.5]), T.tensor([1.5e-4, 2e-4]), T.tensor([0.99e-4, 2e-4])",
     "T.tensor([1e5 + 0.5, 1e8]), T.tensor([1.0e8, 2.0e8]), T.tensor([1.0e8, 2.1e8])",
-    "T.tensor(True)",
-    "T.tensor([1, T.nan, T.inf, -T.inf])",
-    "T.arange(2000).reshape(20, 100)",
-    "T.zeros(3, 3, dtype=T.float16)",
     "T.ones(2, requires_grad=True)",
     "(T.ones(2, requires_grad=True) * 2).add_(1)",
-    "(T.ones(2, requires_grad=True) * 2).mul_(3)",
     "T.ones(2, requires_grad=True)[0]",
     "T.ones(2, 2, requires_grad=True).t()",
     "T.ones(2, requires_grad=True).detach()",
-    "T.ones(3).expand(2, 3)",
     "T.nn.Parameter(T.ones(2))",
-    "T.nn.Parameter(T.ones(2), requires_grad=False)",
     "[T.tensor(1.0), {'a': T.tensor([2])}]",
     "T.Size([1, 2]), T.zeros(2).dtype, T.device('cpu')",
     "f'{T.tensor(1.5)} {T.tensor(1.5):.3f} {T.tensor(3):d} {T.tensor(3):5} {T.tensor(True)}'",
@@ -179,14 +146,11 @@ EXPRESSIONS = [
     "f'{T.tensor([1.5]):.2f}'",
     "f'{T.tensor(1.5):d}'",
     "'%s %.2f %d' % (T.tensor([1.5]), T.tensor(1.5), T.tensor(3))",
-    "'{:>10}'.format(T.tensor(1.5))",
-    "format(T.tensor([1.5]), '')",
     "round(T.tensor(1.567), 2)",
     "T.set_printoptions(precision=2) or T.set_printoptions() or T.tensor([1 / 3])",
     "T.set_printoptions(linewidth=30) or T.arange(10.0)",
     "T.set_printoptions(threshold=5, edgeitems=1) or T.arange(10.0).reshape(2, 5)",
     "T.set_default_dtype(T.float64) or T.tensor([1.5])",
-    "T.tensor([1.5], dtype=T.float32)",
 ]
 
 
@@ -213,11 +177,6 @@ def test_printoptions_holds_inside_its_block_only():
         assert format_array(f32([1.25])) == "tensor([1.2e+00])"
         raise KeyError
     assert printing.get_printoptions() == before
-
-
-def test_an_unknown_profile_names_those_there_are():
-    with pytest.raises(ValueError, match="default, short, full"):
-        printing.set_printoptions(profile="long")
 
 
 def test_the_default_dtype_is_not_said():

@@ -36,19 +36,15 @@ def answer(library, expression: str):
 @pytest.mark.parametrize(
     "program",
     [
-        ["T.are_deterministic_algorithms_enabled()"],
         ["T.use_deterministic_algorithms(True)", "T.are_deterministic_algorithms_enabled()"],
         ["T.set_num_threads(3)", "T.get_num_threads()", "T.set_num_threads(0)"],
         ["T.set_float32_matmul_precision('high')", "T.get_float32_matmul_precision()"],
         ["T.backends.cudnn.deterministic", "T.backends.cudnn.benchmark", "T.backends.cudnn.enabled"],
         ["T.backends.mps.is_available()", "T.backends.mps.is_built()"],
-        ["T.backends.cuda.matmul.allow_tf32"],
         ["str(T.get_default_device())", "T.set_default_device('cpu')", "str(T.ones(2).device)"],
         ["T.set_default_tensor_type('torch.DoubleTensor')", "str(T.ones(2).dtype)"],
-        ["T.set_default_tensor_type(T.FloatTensor)", "str(T.get_default_dtype())"],
         ["T.set_default_dtype(T.float64)", "str(T.tensor(1.5).dtype)", "T.set_default_dtype(T.int8)"],
         ["T.random.manual_seed(3).initial_seed()", "T.initial_seed()", "T.random.initial_seed()"],
-        ["T.random.manual_seed(3) and None", "T.random.get_rng_state().tolist()[:40]"],
     ],
     ids=lambda program: program[0],
 )
@@ -70,13 +66,3 @@ def test_a_switch_answers_as_pytorchs(program: list[str]):
 def test_a_machine_without_a_gpu_says_so(expression: str):
     ours, theirs = answer(autokit, f"T.{expression}"), answer(torch, f"T.{expression}")
     assert ours == theirs or {ours, theirs} <= {AssertionError, RuntimeError}
-
-
-def test_a_block_leaves_the_generator_where_it_stood():
-    autokit.manual_seed(0)
-    with autokit.random.fork_rng():
-        autokit.rand(5)
-    state = autokit.random.get_rng_state()
-    first = autokit.rand(3).tolist()
-    autokit.random.set_rng_state(state)
-    assert autokit.rand(3).tolist() == first
