@@ -83,12 +83,6 @@ def test_an_operation_is_shown_with_its_rule():
         assert part in article
 
 
-def test_signatures_use_pytorchs_words():
-    assert reference.signature_of(BY_FORM["torch.exp"].thing) == "(input)"
-    assert reference.signature_of(BY_FORM["torch.maximum"].thing) == "(input, other)"
-    assert reference.signature_of(BY_FORM["torch.sum"].thing).startswith("(input, dim=None, keepdim=False")
-
-
 class Checker(HTMLParser):
     """Notes which elements are open, and all identities and links."""
 
@@ -132,8 +126,3 @@ def test_the_command_writes_the_same_page(tmp_path: Path):
     assert (tmp_path / "a.html").read_text("utf-8") == PAGE
     refused = subprocess.run([*command, "."], **settings)
     assert refused.returncode == 1 and "cannot be written" in refused.stderr
-
-
-def test_a_rule_uses_the_words_of_the_signature():
-    product = re.search(r'<article id="torch.mul">(.+?)</article>', PAGE, re.DOTALL)[1]
-    assert "(input, other)" in product and "input · other" in product and "<var>other</var>" in product

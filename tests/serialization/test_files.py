@@ -15,13 +15,7 @@ import numpy as np
 import pytest
 
 import autokit as ak
-from tests.serialization.archives import (
-    DTYPES,
-    equal,
-    records,
-    saved,
-    zipped,
-)
+from tests.serialization.archives import DTYPES, equal, records, saved, zipped
 from tests.support import require
 
 require("torch")
@@ -88,12 +82,6 @@ def test_every_protocol_is_read(protocol: int):
     theirs = saved(make(torch), torch, pickle_protocol=protocol)
     assert equal(ak.load(theirs), make(ak))
     assert equal(torch.load(saved(make(ak), pickle_protocol=protocol)), make(torch))
-
-
-def test_older_files_without_the_newer_records():
-    contents = records(saved({"a": torch.arange(3)}, torch))
-    old = {name: contents[f"archive/{name}"] for name in ("data.pkl", "data/0", "version")}
-    assert ak.load(zipped({f"older/{name}": data for name, data in old.items()}))["a"].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("name", DTYPES)
