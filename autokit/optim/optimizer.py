@@ -205,6 +205,7 @@ class Optimizer:
             group = {**group, "lr": group["lr"].item()}
         maximize, line = group.get("maximize"), calling_line()
         decay = 0 if group.get("decoupled_weight_decay") else group.get("weight_decay")
+        remembers = True  # until a first state is empty, as of plain SGD
         for param in group["params"]:
             if param._grad is None:
                 continue
@@ -213,8 +214,11 @@ class Optimizer:
                 gradient = -gradient
             if decay:  # the gradient of loss + decay/2 · ‖param‖²
                 gradient = gradient + decay * array
-            state = self.state.get(param) or self._begin(param, gradient, group)
-            memory = {name: value.array for name, value in state.items()} if state else state
+            state = self.state.get(param)
+            if state is None and remembers:
+                state = self._begin(param, gradient, group)
+                remembers = bool(state)
+            memory = {name: value.array for name, value in state.items()} if state else {}
             if "step" in memory:
                 memory["step"] += 1
             try:
