@@ -119,6 +119,11 @@ class RNNBase(_Recurrent):
         named = list(self.named_parameters())
         return [[parameter for key, parameter in named if key.endswith(name)] for name in names]
 
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        """The parameters' names: *Dive into Deep Learning* goes through them to fill each by its kind."""
+        return list(self._parameters)
+
     def flatten_parameters(self) -> None:
         """Do nothing; programs call it to prepare parameters for cuDNN."""
 

@@ -174,3 +174,4 @@ def test_the_parameters_of_each_layer_and_direction():
         [[tuple(each.shape) for each in row] for row in module.all_weights] for module in (mine, wanted)
     ]
     assert shapes[0] == shapes[1] and mine.all_weights[3][0] is mine.weight_ih_l1_reverse
+    assert mine._flat_weights_names == wanted._flat_weights_names
