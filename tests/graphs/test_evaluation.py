@@ -59,10 +59,3 @@ def test_lines_and_grids_are_the_same_points(function: Any) -> None:
 def test_a_function_of_our_own_takes_its_input_by_place() -> None:
     moment = Evaluation(ak.tanh, ["x"]).at({"x": 0.0})
     assert moment.gradients == {"x": 1.0}
-
-
-def test_an_input_that_does_not_matter_has_gradient_zero() -> None:
-    assert Evaluation(lambda a, b: a * a, ["a", "b"]).at({"a": 1.0, "b": 2.0}).gradients == {
-        "a": 2.0,
-        "b": 0.0,
-    }

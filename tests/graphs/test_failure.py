@@ -31,26 +31,11 @@ def target():
     return F.cross_entropy(ak.zeros(4, 3, requires_grad=True), ak.tensor([0, 1, 5, 2]))
 
 
-def rows():
-    return ak.cat([ak.ones(2, 3), ak.ones(3, 4, requires_grad=True)])
-
-
-def view():
-    return ak.ones(2, 3, requires_grad=True).view(4, 4)
-
-
-def no_tensor():
-    return ak.ones(2, 3, requires_grad=True) * "x"
-
-
 FAILURES = [
     (matmul, "matmul", [(2, 3), (4, 5)]),
     (layer, "linear", [(2, 4), (2, 5), (2,)]),
     (broadcast, "add", [(2, 3), (4,)]),
     (target, "cross_entropy", [(4, 3), (4,)]),
-    (rows, "cat", [(2, 3), (3, 4)]),
-    (view, "view", [(2, 3)]),
-    (no_tensor, "mul", [(2, 3)]),
 ]
 
 
@@ -95,14 +80,6 @@ def test_an_error_of_the_way_back_marks_the_node_that_it_came_to():
         y.sum().backward()
     (failed,) = (node for node in ak.graph_of_error(caught.value).nodes if node.kind == "failed")
     assert failed.operation == "exp" and "modified by an inplace operation" in " ".join(failed.marks)
-
-
-def test_operands_are_called_as_the_function_calls_them():
-    for program, words in ((target, ["input", "target"]), (matmul, ["input", "other"])):
-        with pytest.raises(Exception) as caught:
-            program()
-        graph = ak.graph_of_error(caught.value)
-        assert [edge.operand for edge in graph.incoming(graph.nodes[-1].id)] == words
 
 
 def test_the_line_is_the_one_that_failed_where_the_function_went_on():

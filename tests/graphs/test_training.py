@@ -55,18 +55,6 @@ def test_norms_and_updates_are_those_of_the_weights() -> None:
     assert len(history.losses) == 8 and set(history.rates) == {0.1} and history.alarm == ""
 
 
-def test_dead_units_are_those_that_give_nothing_for_the_whole_batch() -> None:
-    model = network()
-    with torch.no_grad():
-        model[0].bias[:5] = -100.0
-    assert train(model, 1, 1).history.dead["1 · ReLU"][0] >= 5
-    large = nn.Sequential(nn.Linear(3, 2000), nn.ReLU(), nn.Linear(2000, 1))
-    with torch.no_grad():
-        large[0].bias[:7] = -100.0
-        large[0].bias[7:] = 100.0
-    assert train(large, 1, 1).history.dead == {"1 · ReLU": (7, 2000)}
-
-
 def test_the_alarm_names_the_layer_where_it_began() -> None:
     model = network()
 

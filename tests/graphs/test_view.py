@@ -7,7 +7,7 @@ import re
 import pytest
 
 import autokit as ak
-from autokit import draw, nn
+from autokit import draw
 from autokit.graphs.view import FACTS, SHOWN, View
 
 
@@ -50,18 +50,6 @@ def test_a_box_shows_what_it_is_asked_to(fact: str, seen: str):
 
     assert seen in texts(fact)
     assert seen not in texts(*(other for other in FACTS if other != fact))
-
-
-def test_a_given_depth_closes_modules():
-    net = nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.ReLU()), nn.Linear(4, 1))
-    loss = net(ak.ones(2, 3)).sum()
-    titles = {
-        depth: [fold.title for fold in draw.part.part(ak.graph(loss, depth=depth)).folds]
-        for depth in (0, 1, 2)
-    }
-    assert titles == {0: ["0", "1"], 1: ["0.0"], 2: []}
-    labels = {group.path: group.label for group in ak.graph(loss).groups}
-    assert labels == {"0": "Sequential", "0.0": "Linear", "0.1": "ReLU", "1": "Linear"}
 
 
 def test_the_way_back_is_that_of_the_engine():
