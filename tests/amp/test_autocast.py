@@ -110,20 +110,6 @@ def test_blocks_nest_are_switched_off_and_end(T: Any):
     assert dtype() == T.float32 and not T.is_autocast_enabled("cpu") and not DETOURS
 
 
-def test_as_a_decorator_and_entered_again():
-    context = autokit.autocast("cpu")
-    a = autokit.ones(2, 2)
-
-    @context
-    def product(depth: int) -> Any:
-        return product(depth - 1) if depth else a @ a
-
-    assert product(2).dtype == autokit.float16
-    with context, context:
-        assert (a @ a).dtype == autokit.float16
-    assert (a @ a).dtype == autokit.float32
-
-
 @on_each
 def test_a_thread_autocasts_for_itself(T: Any):
     found: list[Any] = []

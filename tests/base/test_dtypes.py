@@ -29,11 +29,6 @@ def test_every_name_prints_as_pytorchs(name: str):
     assert pickle.loads(pickle.dumps(kind)) is copy.deepcopy(kind) is kind
 
 
-def test_second_names():
-    assert BY_NAME["float"] is BY_NAME["float32"] and BY_NAME["half"] is BY_NAME["float16"]
-    assert BY_NAME["long"] is BY_NAME["int64"] and BY_NAME["int"] is BY_NAME["int32"]
-
-
 @pytest.mark.parametrize("name", [*BY_NAME, *NAMES_ONLY])
 def test_what_a_dtype_says_of_itself(name: str):
     require("torch")
@@ -49,12 +44,9 @@ def test_what_a_dtype_says_of_itself(name: str):
     ("value", "expected"),
     [
         (BY_NAME["int8"], "int8"),
-        ("float32", "float32"),
         ("torch.long", "int64"),
-        (np.float16, "float16"),
         (np.dtype("int16"), "int16"),
         (float, "float64"),
-        (int, "int64"),
         (bool, "bool"),
     ],
 )

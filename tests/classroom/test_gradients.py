@@ -80,7 +80,5 @@ def test_what_cannot_be_differentiated_is_refused():
         judge_gradient(lambda a, b: a, 1.0, "b", derivative=lambda a, b: (1, 0))
     with pytest.raises(TypeError, match="give the inputs"):
         judge_gradient(lambda: 1.0)
-    with pytest.raises(TypeError, match="must return a tensor"):
-        judge_gradient(lambda a: 1.0, 1.0)
     with pytest.raises(ZeroDivisionError):
         judge_gradient(lambda a: a / 0, 1.0, derivative=lambda a: 1.0)
