@@ -83,15 +83,6 @@ def test_a_wrapped_state_and_a_checkpoint_are_recognized():
         net.load_state_dict({"model": net.state_dict(), "epoch": 3})
 
 
-@pytest.mark.parametrize(
-    ("state", "error", "words"),
-    [(3, TypeError, "dict-like"), ({"0.weight": 3}, RuntimeError, '"0.weight" should be a tensor')],
-)
-def test_wrong_states(state: object, error: type[Exception], words: str):
-    with pytest.raises(error, match=words):
-        model().load_state_dict(state, strict=False)  # type: ignore[arg-type]
-
-
 def test_a_module_may_add_to_the_state():
     class Counting(nn.Module):
         def __init__(self) -> None:

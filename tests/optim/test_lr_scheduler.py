@@ -23,11 +23,9 @@ CASES: dict[str, Make] = {
     "StepLR, gamma": lambda s, o: s.StepLR(o, step_size=1, gamma=0.7),
     "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 2, 5, 9], gamma=0.5),
     "ConstantLR": lambda s, o: s.ConstantLR(o),
-    "ConstantLR, factor": lambda s, o: s.ConstantLR(o, factor=0.25, total_iters=2),
     "LinearLR": lambda s, o: s.LinearLR(o),
     "LinearLR down": lambda s, o: s.LinearLR(o, 1.0, 0.1, total_iters=8),
     "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.95),
-    "PolynomialLR": lambda s, o: s.PolynomialLR(o),
     "PolynomialLR, power": lambda s, o: s.PolynomialLR(o, total_iters=9, power=2.5),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 4),
     "CosineAnnealingLR, eta_min": lambda s, o: s.CosineAnnealingLR(o, T_max=7, eta_min=0.01),
@@ -49,9 +47,6 @@ CASES: dict[str, Make] = {
     ),
     "SequentialLR": lambda s, o: s.SequentialLR(
         o, [s.ConstantLR(o, factor=0.1, total_iters=4), s.ExponentialLR(o, gamma=0.9)], milestones=[4]
-    ),
-    "SequentialLR of three": lambda s, o: s.SequentialLR(
-        o, [s.LinearLR(o, total_iters=3), s.StepLR(o, 2), s.CosineAnnealingLR(o, 4)], milestones=[3, 8]
     ),
     "SequentialLR with restarts": lambda s, o: s.SequentialLR(
         o, [s.LinearLR(o, 0.1, total_iters=3), s.CosineAnnealingWarmRestarts(o, 4)], milestones=[3]
@@ -161,7 +156,6 @@ PLATEAUS: dict[str, dict[str, Any]] = {
     "impatient": {"patience": 0, "factor": 0.5},
     "max": {"mode": "max", "patience": 1},
     "absolute": {"threshold_mode": "abs", "threshold": 0.1, "patience": 2},
-    "absolute max": {"mode": "max", "threshold_mode": "abs", "threshold": 0.1, "patience": 2},
     "cooldown": {"patience": 1, "cooldown": 3, "factor": 0.3},
     "lowest": {"patience": 0, "min_lr": [0.05, 0.4]},
     "eps": {"patience": 0, "factor": 0.5, "eps": 0.06},
@@ -209,43 +203,20 @@ def test_the_wrong_order_of_steps_is_warned_of_once():
 
 
 WRONG: list[Make] = [
-    lambda s, o: s.StepLR(None, 2),
     lambda s, o: s.StepLR(o, 2, last_epoch=3),
     lambda s, o: s.LambdaLR(o, [lambda epoch: 1.0]),
-    lambda s, o: s.ConstantLR(o, factor=1.5),
     lambda s, o: s.LinearLR(o, start_factor=0),
-    lambda s, o: s.LinearLR(o, end_factor=1.5),
-    lambda s, o: s.CosineAnnealingWarmRestarts(o, 0),
     lambda s, o: s.CosineAnnealingWarmRestarts(o, 2, T_mult=0),
-    lambda s, o: s.CosineAnnealingWarmRestarts(o, 2).step(-1),
-    lambda s, o: s.CyclicLR(None, 0.1, 1),
-    lambda s, o: s.CyclicLR(o, [0.1], 1),
     lambda s, o: s.CyclicLR(o, 0.1, 1, mode="square"),
-    lambda s, o: s.CyclicLR(without_momentum(o), 0.1, 1),
-    lambda s, o: s.OneCycleLR(None, 0.1, 3),
     lambda s, o: s.OneCycleLR(o, 0.1),
-    lambda s, o: s.OneCycleLR(o, 0.1, 0),
-    lambda s, o: s.OneCycleLR(o, 0.1, epochs=1, steps_per_epoch=-2),
-    lambda s, o: s.OneCycleLR(o, 0.1, 10, pct_start=2.0),
     lambda s, o: s.OneCycleLR(o, 0.1, 10, anneal_strategy="fast"),
-    lambda s, o: s.OneCycleLR(o, [0.1, 0.2, 0.3], 10),
     lambda s, o: [(plan := s.OneCycleLR(o, 0.1, 2)), *[plan.step() for _ in range(4)]],
-    lambda s, o: s.ReduceLROnPlateau(None),
     lambda s, o: s.ReduceLROnPlateau(o, factor=1.0),
     lambda s, o: s.ReduceLROnPlateau(o, mode="most"),
-    lambda s, o: s.ReduceLROnPlateau(o, threshold_mode="most"),
-    lambda s, o: s.ReduceLROnPlateau(o, min_lr=[0.1]),
-    lambda s, o: s.SequentialLR(o, [], []),
     lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2)], [3]),
     lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2), s.ReduceLROnPlateau(o)], [3]),
-    lambda s, o: s.SequentialLR(o, [s.StepLR(o, 2), s.StepLR(copy.deepcopy(o), 2)], [3]),
     lambda s, o: s.LRScheduler(o),
 ]
-
-
-def without_momentum(optimizer: Any) -> Any:
-    optimizer.defaults.pop("momentum")
-    return optimizer
 
 
 @pytest.mark.filterwarnings("ignore")

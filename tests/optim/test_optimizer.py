@@ -35,14 +35,6 @@ def test_a_step_literally():
     assert optimizer.state[x]["momentum_buffer"] is not x.grad
 
 
-def test_parameters_without_a_gradient_stay():
-    x, y = leaf(), leaf()
-    optimizer = optim.SGD([x, y], lr=1.0)
-    (x * 2).sum().backward()
-    optimizer.step()
-    assert x.tolist() == [-1, -1] and y.tolist() == [1, 1]
-
-
 def test_a_step_is_a_change_in_place_that_backward_notices():
     x = leaf()
     loss = (x * x).sum()
@@ -78,27 +70,6 @@ def test_a_closure_computes_the_loss_with_recording_on():
     assert x.tolist() == [1]
 
 
-def test_a_closures_error_is_left_alone():
-    def closure() -> Any:
-        raise ValueError("could not broadcast my own")
-
-    with pytest.raises(ValueError, match="my own"):
-        optim.SGD([leaf()], lr=0.1).step(closure)
-
-
-@pytest.mark.parametrize("method", ["SGD", "Adam", "RMSprop", "LBFGS"])
-def test_an_expanded_parameter_is_refused_as_its_elements_are_one_number(method: str):
-    for torch in (autokit, pytorch):
-        weight = torch.zeros(1).expand(3).requires_grad_()
-
-        def loss(torch: Any = torch, weight: Any = weight) -> Any:
-            weight.grad = torch.ones(3)
-            return weight.sum()
-
-        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
-            getattr(torch.optim, method)([weight]).step(loss)
-
-
 @pytest.mark.parametrize("name", ["SGD", "Adam", "Adagrad", "Adadelta", "RMSprop"])
 def test_a_state_of_another_model_is_named_at_the_step(name: str):
     settings = {"lr": 0.1, "momentum": 0.9} if name == "SGD" else {"lr": 0.1}
@@ -132,36 +103,14 @@ def test_groups_have_settings_of_their_own():
     assert extra.tolist() == [-1, -1]
 
 
-def test_names_go_into_the_groups():
-    optimizer = optim.SGD(nn.Linear(1, 1).named_parameters(), lr=0.1)
-    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]
-
-
-def test_it_prints_its_groups_and_settings():
-    groups = [{"params": leaf()}, {"params": leaf(), "lr": 0.5}]
-    assert repr(optim.Adadelta(groups, lr=0.1)) == (
-        "Adadelta (\nParameter Group 0\n    eps: 1e-06\n    lr: 0.1\n    maximize: False\n    rho: 0.9\n"
-        "    weight_decay: 0\n\nParameter Group 1\n    eps: 1e-06\n    lr: 0.5\n    maximize: False\n"
-        "    rho: 0.9\n    weight_decay: 0\n)"
-    )
-
-
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda torch: torch.optim.SGD([]), "empty parameter list"),
-    (lambda torch: torch.optim.SGD(torch.nn.ReLU().parameters()), "empty parameter list"),
     (lambda torch: torch.optim.SGD(leaf(torch)), "put it into a list"),
     (lambda torch: torch.optim.SGD(torch.nn.Linear(1, 1)), r"give its model\.parameters\(\)"),
     (lambda torch: torch.optim.SGD(["a"]), "one of the params is str"),
-    (lambda torch: torch.optim.SGD([[leaf(torch)]]), "one of the params is list"),
     (lambda torch: torch.optim.SGD([leaf(torch) * 2]), "can't optimize a non-leaf Tensor"),
     (lambda torch: torch.optim.SGD([{"lr": 1}]), "params"),
-    (lambda torch: torch.optim.SGD([{"params": {leaf(torch)}}]), "use a list"),
-    (lambda torch: torch.optim.SGD([leaf(torch)]).add_param_group([leaf(torch)]), "must be a dict"),
     (lambda torch: torch.optim.SGD([{"params": [x := leaf(torch)]}, {"params": x}]), "more than one"),
-    (
-        lambda torch: torch.optim.SGD([leaf(torch)]).load_state_dict({"state": {}, "param_groups": []}),
-        "groups",
-    ),
     (
         lambda torch: torch.optim.SGD([leaf(torch)]).load_state_dict(
             {"state": {}, "param_groups": [{"params": [0, 1]}]}
@@ -178,13 +127,6 @@ def test_wrong_use_raises_pytorchs_type_and_says_what_is_wrong(place: int):
         wrong(pytorch)
     with pytest.raises(theirs.type, match=words):
         wrong(autokit)
-
-
-def test_an_optimizer_without_a_method_says_so():
-    x = leaf()
-    x.grad = autokit.ones(2)
-    with pytest.raises(NotImplementedError, match="Optimizer defines neither"):
-        optim.Optimizer([x], {}).step()
 
 
 def test_a_parameter_given_twice_is_warned_of():
