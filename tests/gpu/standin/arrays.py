@@ -268,33 +268,11 @@ def _method(name: str) -> Any:
     return apply
 
 
-_UFUNCS = {
-    "matmul": "matmul",
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "true_divide",
-    "floordiv": "floor_divide",
-    "mod": "remainder",
-    "pow": "power",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-    "lshift": "left_shift",
-    "rshift": "right_shift",
-}
-_OTHERS = {
-    "neg": "negative",
-    "pos": "positive",
-    "abs": "absolute",
-    "invert": "invert",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "eq": "equal",
-    "ne": "not_equal",
-}
+_UFUNCS = {"sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide"}
+_UFUNCS |= {"mod": "remainder", "pow": "power", "lshift": "left_shift", "rshift": "right_shift"}
+_UFUNCS |= {"matmul": "matmul", "add": "add"} | {name: f"bitwise_{name}" for name in ("and", "or", "xor")}
+_OTHERS = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert", "eq": "equal"}
+_OTHERS |= {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "ne": "not_equal"}
 
 
 def _operator(ufunc: Any, form: str = "") -> Any:
