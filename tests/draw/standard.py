@@ -130,15 +130,7 @@ def views_and_changes() -> Graph:
 STANDARD = {
     make.__name__: make
     for make in (
-        scalar_chain,
-        diamond,
-        fan_out,
-        square,
-        broadcasting,
-        matmul_mlp,
-        conv_net,
-        rnn_unrolled,
-        attention,
-        views_and_changes,
+        *(scalar_chain, diamond, fan_out, square, broadcasting),
+        *(matmul_mlp, conv_net, rnn_unrolled, attention, views_and_changes),
     )
 }

@@ -179,16 +179,8 @@ def test_hostile_source_lines_and_modules_are_text() -> None:
     shown = replace(graph, nodes=nodes, groups=groups)
     for drawn in (svg(shown, show=FACTS), svg(shown, show=FACTS, depth=0)):
         root = ET.fromstring(drawn.encode("utf-8"))
-        assert {element.tag.split("}")[1] for element in root.iter()} <= {
-            "svg",
-            "title",
-            "g",
-            "rect",
-            "path",
-            "polygon",
-            "text",
-            "tspan",
-        }
+        tags = {element.tag.split("}")[1] for element in root.iter()}
+        assert tags <= {"svg", "title", "g", "rect", "path", "polygon", "text", "tspan"}
         assert not BAD.search(drawn)
     assert "&lt;script&gt;" in svg(shown, show=FACTS)
     assert "<script" not in draw.html(shown, show=FACTS)

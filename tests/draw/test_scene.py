@@ -76,14 +76,10 @@ def test_an_arrow_starts_at_its_source_and_ends_at_its_target(
         source, target = boxes[line.edge.source], boxes[line.edge.target]
         (x0, y0), (x1, y1) = line.points[0], line.points[-1]
         if direction == "LR":
-            assert x0 == pytest.approx(source.x + source.width, abs=0.2) and x1 == pytest.approx(
-                target.x, abs=0.2
-            )
+            assert (x0, x1) == pytest.approx((source.x + source.width, target.x), abs=0.2)
             assert source.y < y0 < source.y + source.height and target.y < y1 < target.y + target.height
         else:
-            assert y0 == pytest.approx(source.y + source.height, abs=0.2) and y1 == pytest.approx(
-                target.y, abs=0.2
-            )
+            assert (y0, y1) == pytest.approx((source.y + source.height, target.y), abs=0.2)
             assert source.x < x0 < source.x + source.width and target.x < x1 < target.x + target.width
         assert len(line.points) % 3 == 1
 
