@@ -117,17 +117,11 @@ def test_an_infinity_or_a_nan_gets_to_no_window_that_does_not_see_it(special: fl
 ERRORS = [
     (lambda torch, x, w: torch.conv2d(x, w[:, :1]), "channels"),
     (lambda torch, x, w: torch.conv2d(x[0, 0], w), "3D"),
-    (lambda torch, x, w: torch.conv2d(x, w, torch.ones(3, dtype=torch.float64)), "bias"),
     (lambda torch, x, w: torch.conv2d(x, w.float()), "should be the same"),
-    (lambda torch, x, w: torch.conv2d(x, w, dilation=9), "Kernel size"),
     (lambda torch, x, w: torch.conv2d(x, w, stride=0), "stride"),
-    (lambda torch, x, w: torch.conv2d(x, w, stride=(1, 1, 1)), "stride"),
-    (lambda torch, x, w: torch.conv2d(x, w, padding="same", stride=2), "strided"),
     (lambda torch, x, w: torch.conv2d(x, w, groups=3), "groups"),
     (lambda torch, x, w: torch.conv2d(x, 3), "argument 'weight'"),
-    (lambda torch, x, w: torch.conv_transpose2d(x, w), "channels"),
     (lambda torch, x, w: torch.conv_transpose2d(x, w.transpose(0, 1), output_padding=1), "output padding"),
-    (lambda torch, x, w: torch.nn.functional.unfold(x, 9), "unfold"),
     (lambda torch, x, w: torch.nn.functional.fold(x[0], (4, 4), 2), "divisible"),
 ]
 

@@ -22,7 +22,6 @@ CLASSES = np.array([0, 2, 1, 2])
 
 ELEMENTWISE = [
     ("mse_loss", {}, (X, Y)),
-    ("l1_loss", {}, (X, Y)),
     ("l1_loss", {}, (np.array([1.0, 2]), np.array([1.0, 3]))),
     ("smooth_l1_loss", {"beta": 0.5}, (X, Y)),
     ("smooth_l1_loss", {"beta": 0.0}, (X, Y)),
@@ -40,7 +39,6 @@ ELEMENTWISE = [
     ("poisson_nll_loss", {}, (X, POSITIVE)),
     ("poisson_nll_loss", {"log_input": False, "full": True}, (POSITIVE, POSITIVE + 0.5)),
     ("gaussian_nll_loss", {"full": True}, (X, Y, POSITIVE[:, 0])),
-    ("gaussian_nll_loss", {"eps": 1.0}, (X, Y, POSITIVE[:, :1])),
     ("gaussian_nll_loss", {"var": 2.0}, (X, Y)),
     ("margin_ranking_loss", {"margin": 0.5}, (ROW, ROW[::-1].copy(), SIGNS)),
     ("hinge_embedding_loss", {}, (ROW, SIGNS)),
@@ -113,10 +111,6 @@ def test_cross_entropy_of_spread_targets_is_pytorchs(smoothing: float, weight: A
     compare(program, IMAGE, IMAGE_CLASSES)
 
 
-def test_one_sample_may_have_its_class_in_a_batch_of_one():
-    compare(lambda T, x, y: T.nn.functional.cross_entropy(x, y), X[0], np.array([1]), gradients=False)
-
-
 def test_weights_of_yes_and_no():
     for weight in (numbers(3, low=0.1), numbers(4, 1, low=0.1), POSITIVE):
         compare(
@@ -168,14 +162,6 @@ def test_no_sample_no_mean():
         np.testing.assert_equal(loss.item(), total)
 
 
-def test_printed_names_of_nodes():
-    x, y = autokit.tensor(SHARES, requires_grad=True), autokit.tensor(CLASSES)
-    F = autokit.nn.functional
-    assert repr(F.mse_loss(x, x.detach()).grad_fn) == "<MseLossBackward0>"
-    assert repr(F.cross_entropy(x, y).grad_fn) == "<NllLossBackward0>"
-    assert repr(F.binary_cross_entropy(x, x.detach()).grad_fn) == "<BinaryCrossEntropyBackward0>"
-
-
 # ---------------------------------------------------------------- wrong use
 
 
@@ -184,25 +170,15 @@ def _scores(T: Any) -> Any:
 
 
 REFUSED = {
-    "negative values for beta": lambda T, F, x, y: F.smooth_l1_loss(x, x, beta=-1),
-    "non-positive values for delta": lambda T, F, x, y: F.huber_loss(x, x, delta=0),
     '"mse_loss" not implemented for int64': lambda T, F, x, y: F.mse_loss(y, y),
     "The size of tensor a (3) must match": lambda T, F, x, y: F.mse_loss(x, x[:, :2]),
-    "avg is not a valid value for reduction": lambda T, F, x, y: F.huber_loss(x, x, reduction="avg"),
-    "var has negative": lambda T, F, x, y: F.gaussian_nll_loss(x, x, -T.ones(4, 3)),
-    "margin must be greater than 0": lambda T, F, x, y: F.triplet_margin_loss(x, x, x, margin=0),
-    "Target 5 is out of bounds": lambda T, F, x, y: F.nll_loss(x, T.tensor([0, 5, 0, 0])),
     "Target -1 is out of bounds": lambda T, F, x, y: F.cross_entropy(x, T.tensor([0, -1, 0, 0])),
     "expected scalar type Long but found float32": lambda T, F, x, y: F.cross_entropy(x, y.float()),
     "target.argmax(1) gives classes": lambda T, F, x, y: F.cross_entropy(x, x.long()),
-    '"cross_entropy" not implemented': lambda T, F, x, y: F.cross_entropy(x.long(), y),
     "match target batch_size (3)": lambda T, F, x, y: F.cross_entropy(x, y[:3]),
-    "target.squeeze(1)": lambda T, F, x, y: F.cross_entropy(x, y[:, None]),
     "all 3 classes or no classes": lambda T, F, x, y: F.cross_entropy(x, y, T.ones(2)),
-    "label_smoothing must be between": lambda T, F, x, y: F.cross_entropy(x, y, label_smoothing=2.0),
     "all elements of target should be": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x * 0 + 2),
     "put a sigmoid before": lambda T, F, x, y: F.binary_cross_entropy(x * 0 + 2, x * 0),
-    "must be the same as input size": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x[0] * 0),
     "convert it with .float()": lambda T, F, x, y: F.binary_cross_entropy(x[:, 0] * 0, y),
     "must be Tensor, not list": lambda T, F, x, y: F.cross_entropy(x, [0, 1, 2, 0]),
 }

@@ -42,13 +42,9 @@ def test_a_nan_is_copied_alone():
 
 ERRORS = [
     (lambda torch, x: torch.nn.functional.pad(x, (1,)), "pair"),
-    (lambda torch, x: torch.nn.functional.pad(x, (1,) * 8), "pair"),
     (lambda torch, x: torch.nn.functional.pad(x, (-3, -3)), "cuts off"),
     (lambda torch, x: torch.nn.functional.pad(x, (5, 0), "reflect"), "less than"),
-    (lambda torch, x: torch.nn.functional.pad(x, (6, 0), "circular"), "Padding size"),
     (lambda torch, x: torch.nn.functional.pad(x, (1, 1), "mirror"), "Unrecognised"),
-    (lambda torch, x: torch.nn.functional.pad(x, (1, 1) * 3, "reflect"), "pair"),
-    (lambda torch, x: torch.nn.functional.pad(x, (1.5, 1)), "ints"),
 ]
 
 

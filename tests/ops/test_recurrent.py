@@ -66,14 +66,6 @@ def test_without_biases_and_with_some_results_unused(kind: str):
     compare(program, *operands, tolerance=1e-8)
 
 
-def test_a_graph_shows_one_node_for_a_whole_sequence():
-    rows, h = autokit.ones(6, 2, requires_grad=True), autokit.zeros(2, 2)
-    states, last, _ = recurrence(
-        "GRU", rows, h, None, [autokit.ones(6, 2), autokit.ones(6, 2)], sizes=(2, 2, 2)
-    )
-    assert states.grad_fn.name() == "GruBackward0" and last.shape == (2, 2)
-
-
 def test_half_precision():
     weights = [numbers(4 * WIDTH, width, seed=3).astype(np.float16) for width in (INPUTS, WIDTH)]
     compare(

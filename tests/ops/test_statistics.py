@@ -101,22 +101,13 @@ def test_a_quantile_has_its_share_below_it(seed: int, q: float, ties: bool):
     ("wrong", "words"),
     [
         (lambda torch, x: x[:0].median(0), "non-zero size"),
-        (lambda torch, x: x[:0].mode(0), "non-zero size"),
         (lambda torch, x: x.quantile(1.5), "in the range [0, 1]"),
-        (lambda torch, x: x[:0].quantile(0.5), "non-empty"),
         (lambda torch, x: x.int().quantile(0.5), "convert it with .float()"),
-        (lambda torch, x: x.quantile(x), "a number or a vector"),
         (lambda torch, x: x.quantile(0.5, interpolation="x"), "one of lower, higher"),
-        (lambda torch, x: torch.bincount(x.long()), "1-d non-negative"),
         (lambda torch, x: torch.bincount(x[0].long() - 9), "1-d non-negative"),
-        (lambda torch, x: torch.bincount(x[0].long() + 5, x[0, :2]), "the same length"),
         (lambda torch, x: x.histc(0), "bins must be > 0"),
-        (lambda torch, x: x.histc(4, 2, 1), "max must be larger than min"),
-        (lambda torch, x: (x / 0).histc(4), "not finite"),
         (lambda torch, x: x.int().histc(4), "convert with .float()"),
-        (lambda torch, x: torch.histogram(x, 3, weight=x[0]), "weight must have the shape"),
         (lambda torch, x: torch.cov(x.reshape(1, 2, 3)), "two or fewer dimensions"),
-        (lambda torch, x: torch.cov(x, aweights=x[0, :2]), "for each of 3 observations"),
     ],
 )
 def test_errors_say_what_is_wrong(wrong: Callable[..., Any], words: str):
