@@ -224,7 +224,7 @@ class Optimizer:
             try:
                 self.update(array, gradient, memory, group)
             except ValueError as error:
-                raise _explained(error, param, state) from None
+                raise _explained(error, param, state or {}) from None
             mark_changed(param, line)
 
     def _begin(self, param: Tensor, gradient: Any, group: Group) -> dict[str, Any]:
