@@ -20,12 +20,12 @@ from autokit.cuda import is_available
 from autokit.engine.detours import DETOURS, Detour
 from autokit.engine.tensor import Tensor
 
-_HALF = "affine bmm convolution convolution_by_weight dot einsum gru lstm matmul mm mv rnn"
+_HALF = "bmm convolution convolution_by_weight dot einsum gru linear lstm matmul mm mv rnn"
 HALF = {*_HALF.split(), "transposed_convolution"}
 """The operations that compute in half precision: matrix products, and operations that consist of them."""
 
 _SINGLE = """
-    binary_cross_entropy binary_cross_entropy_with_logits cholesky cross_entropy cumprod cumsum det eig eigh
+    binary_cross_entropy binary_cross_entropy_with_logits cholesky cumprod cumsum det eig eigh
     erfinv euclidean_distances exp expm1 inv layer_norm linalg_vector_norm log log10 log1p log2 log_softmax
     logcumsumexp logsumexp mean mse_loss nansum nll_loss pinv pow prod qr reciprocal rsqrt slogdet softmax
     softplus solve solve_triangular std sum svd var

@@ -97,7 +97,7 @@ def device_of(array: Any) -> device:
 
 def on_a_gpu(array: Any) -> bool:
     """Whether ``array`` is one of CuPy's."""
-    return array.__class__.__module__.partition(".")[0] == "cupy"
+    return array.__class__ is not np.ndarray and array.__class__.__module__.partition(".")[0] == "cupy"
 
 
 def module_of(array: Any) -> ModuleType:

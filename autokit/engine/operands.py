@@ -155,7 +155,7 @@ def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def _on_one_device(operation: Operation, values: Sequence[Any], tensors: list[Tensor]) -> tuple[Any, ...]:
     """``values`` with constants without dimensions brought to the GPU where the others are."""
-    if not any([each.array.__class__ is not np.ndarray and on_a_gpu(each.array) for each in tensors]):
+    if not any([on_a_gpu(each.array) for each in tensors]):
         return tuple(values)
     where = next(each.device for each in tensors if on_a_gpu(each.array))
 

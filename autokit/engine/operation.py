@@ -354,11 +354,12 @@ def compute(operation: Operation, operands: tuple[Any, ...], settings: dict[str,
     half = False
     for each in operands:
         if isinstance(each, Tensor):
-            array = each.array
-            half |= array.dtype is FLOAT16
+            array, learnt = each.array, each._requires_grad
+            if array.dtype is FLOAT16:
+                half = True
             arrays.append(array)
-            learns.append(each._requires_grad)
-            if each._requires_grad:
+            learns.append(learnt)
+            if learnt:
                 sources.append(each._node or each)
             else:
                 sources.append(each if array.size <= state.keep else None)

@@ -291,7 +291,7 @@ def _of_sum_of_products(shapes: Any, _: Any, settings: Any) -> int:
 
 _PRODUCTS: dict[str, Callable[[Any, Any, Any], int]] = {
     **dict.fromkeys(
-        ("mm", "mv", "dot", "bmm", "matmul", "affine"),
+        ("mm", "mv", "dot", "bmm", "matmul", "linear"),
         lambda shapes, result, _: math.prod(result) * shapes[0][-1],
     ),
     "convolution": lambda shapes, result, _: math.prod(result) * math.prod(shapes[1][1:]),

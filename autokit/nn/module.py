@@ -88,16 +88,15 @@ class Module(Hookable):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        state = thread.state
-        outer = state.scope
-        line = None
-        if self._is_ours and self._hooks is None:
+        state, hooks = thread.state, self._hooks
+        outer, line = state.scope, None
+        if hooks is None and self._is_ours:
             line = (outer and outer[2]) or calling_line()
         state.scope = (outer, ref(self), line)
         try:
-            if self._hooks is None:
+            if hooks is None:
                 return self.forward(*args, **kwargs)
-            return call_with_hooks(self, self._hooks, args, kwargs)
+            return call_with_hooks(self, hooks, args, kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, AssertionError) as error:
             _name_layer(error, self)
             raise

@@ -21,7 +21,7 @@ from autokit.ops.exponential import exp, log
 from autokit.ops.names import Names
 from autokit.ops.norm import pairwise_distance
 from autokit.ops.product import FEW_ROWS, ones_beside
-from autokit.ops.softmax import log_shares, log_softmax, shares
+from autokit.ops.softmax import log_shares, log_softmax
 from autokit.ops.special import xlogy
 
 Weight = Tensor | None
@@ -161,34 +161,53 @@ def _counted(target: Any, ignore_index: int | None) -> tuple[Any, Any]:
     return np.where(counts, target, 0), counts
 
 
-def _one_hot(
-    g: Any, target: Any, shape: tuple[int, ...], ignore_index: int, reduction: str
-) -> tuple[Any, Any]:
-    """True at each sample's class, along the axis of classes, and each sample's share of ``g``."""
+def _likelihood_slope(g: Any, target: Any, shape: Any, ignore_index: int | None, reduction: str) -> Any:
     axis = _class_axis(len(shape))
     chosen, counts = _counted(target, ignore_index)
     columns = module_of(chosen).arange(shape[axis]).reshape((-1,) + (1,) * (chosen.ndim - axis))
     hot = np.expand_dims(chosen, axis) == columns
-    count = np.maximum(counts.sum(), 1)  # where no sample counts, no gradient is left
-    share = np.expand_dims(counts / count if reduction == "mean" else counts, axis)
+    count = np.maximum(counts.sum(), 1) if reduction == "mean" else 1  # none may count
+    share = np.expand_dims(counts / -count, axis)
     if reduction == "none":
         g = g.reshape((*g.shape[:axis], 1, *g.shape[axis:]))
     if isinstance(g, Tensor):
-        return new_tensor(hot), g * new_tensor(share.astype(g.array.dtype))
-    return hot, g * share.astype(g.dtype)
+        return np.where(new_tensor(hot), g * new_tensor(share.astype(g.array.dtype)), 0.0)
+    return np.where(hot, g * share.astype(g.dtype), 0.0)
 
 
-def _likelihood_slope(g: Any, target: Any, shape: Any, ignore_index: int, reduction: str) -> Any:
-    hot, share = _one_hot(g, target, shape, ignore_index, reduction)
-    return np.where(hot, -share, 0.0)
+def _is_mean_of_rows(shape: tuple[int, ...], ignore_index: int | None, reduction: str) -> bool:
+    """Whether this is a mean over a batch in which all samples count: for the MLP rows it has a fast path."""
+    return reduction == "mean" and ignore_index is None and len(shape) == 2 and 0 < shape[0] <= FEW_ROWS
+
+
+def _places(target: Any, shape: tuple[int, int]) -> Any:
+    """Where each row's target stands in a flattened matrix of ``shape``."""
+    return np.arange(0, shape[0] * shape[1], shape[1]) + target
+
+
+def _mean_of_rows(input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean") -> Any:
+    if not _is_mean_of_rows(input.shape, ignore_index, reduction):
+        return _nll_loss.operation.plain(input, target, ignore_index, reduction)
+    return -input.take(_places(target, input.shape)).dot(ones_beside(len(input), input.dtype)) / len(input)
+
+
+def _mean_slope_of_rows(
+    g: Any, target: Any, shape: Any, ignore_index: int | None = None, reduction: str = "mean"
+) -> Any:
+    if not _is_mean_of_rows(shape, ignore_index, reduction):
+        return _likelihood_slope(g, target, shape, ignore_index, reduction)
+    slope = np.zeros(shape, g.dtype)
+    slope.put(_places(target, shape), -g / shape[0])
+    return slope
 
 
 @operation(
     "−log-likelihood",
     "−{input}[{target}]",
-    input=derivative("−1/n at {target}, else 0", _likelihood_slope),
+    input=derivative("−1/n at {target}, else 0", _likelihood_slope, _mean_slope_of_rows),
     mixed=True,
     name="nll_loss",
+    fast=_mean_of_rows,
 )
 def _nll_loss(input, target, /, ignore_index=None, reduction="mean"):
     """The negative of each sample's log-probability of its class."""
@@ -283,69 +302,6 @@ def _checked_classes(
     return target, ignore_index
 
 
-def _cross_entropy_slope(g: Any, input: Any, target: Any, ignore_index: int, reduction: str) -> Any:
-    hot, share = _one_hot(g, target, tuple(input.shape), ignore_index, reduction)
-    return on(shares, input, dim=_class_axis(len(input.shape))) * share - np.where(hot, share, 0.0)
-
-
-def _over_target(rows: Any, target: Any) -> tuple[Any, Any, Any]:
-    """exp(x − x[target]) of each row, its sum, and the places of the targets in the flattened ``rows``.
-
-    The sums are 1 / softmax(x)[target]. One that overflows is infinite.
-    """
-    places = np.arange(0, rows.size, rows.shape[1]) + target
-    exponentials = rows - rows.take(places)[:, None]
-    totals = np.exp(exponentials, out=exponentials).dot(ones_beside(rows.shape[1], rows.dtype))
-    return exponentials, totals, places
-
-
-def _is_mean_of_rows(input: Any, target: Any, ignore_index: int | None, reduction: str) -> bool:
-    usual = reduction == "mean" and ignore_index is None
-    return usual and input.ndim == 2 and 0 < len(input) <= FEW_ROWS and input.shape[1] <= FEW_ROWS
-
-
-def _mean_of_rows(input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean") -> Any:
-    """For the benchmarks of training: the mean loss of a batch in which all samples count."""
-    if _is_mean_of_rows(input, target, ignore_index, reduction):
-        _, totals, _ = _over_target(input, target)
-        loss = np.log(totals).dot(ones_beside(len(totals), totals.dtype)) / len(totals)
-        if loss < np.inf:
-            return loss
-    return _cross_entropy.operation.plain(input, target, ignore_index, reduction)
-
-
-def _mean_slope_of_rows(
-    g: Any, input: Any, target: Any, ignore_index: int | None = None, reduction: str = "mean"
-) -> Any:
-    if _is_mean_of_rows(input, target, ignore_index, reduction):
-        slope, totals, places = _over_target(input, target)
-        shares = g / len(totals) / totals
-        if totals.dot(ones_beside(len(totals), totals.dtype)) < np.inf:
-            slope *= shares[:, None]
-            slope.put(places, shares - g / len(totals))
-            return slope
-    return _cross_entropy_slope(g, input, target, ignore_index, reduction)  # type: ignore[arg-type]
-
-
-_FEW = 100
-"""So few logits are compared in two steps, ``log_softmax`` and ``nll_loss``, which a picture then shows."""
-
-
-@operation(
-    "cross-entropy",
-    "−log softmax({input})[{target}]",
-    input=derivative("(softmax {input} − 1 at {target}) / n", _cross_entropy_slope, _mean_slope_of_rows),
-    mixed=True,
-    name="cross_entropy",
-    backward="NllLossBackward0",
-    fast=_mean_of_rows,
-)
-def _cross_entropy(input, target, /, ignore_index=None, reduction="mean"):
-    """The negative log-likelihood of classes under the softmax of logits."""
-    logarithms = on(log_shares, input, dim=_class_axis(input.ndim))
-    return on(_nll_loss, logarithms, target, ignore_index=ignore_index, reduction=reduction)
-
-
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -390,13 +346,11 @@ def cross_entropy(
     if isinstance(target, Tensor) and target.array.shape == input.array.shape:
         return _against_probabilities(input, target, weight, reduction, label_smoothing)
     target, ignored = _checked_classes("cross_entropy", input, target, weight, ignore_index)
+    logarithms = log_shares(input, dim=_class_axis(input.array.ndim))
     if weight is None and not label_smoothing:
-        if input.array.size <= _FEW:
-            logarithms = log_shares(input, dim=_class_axis(input.array.ndim))
-            return _nll_loss(logarithms, target, ignore_index=ignored, reduction=reduction)
-        return _cross_entropy(input, target, ignore_index=ignored, reduction=reduction)
+        return _nll_loss(logarithms, target, ignore_index=ignored, reduction=reduction)
     factors = _factors(input, target, weight, ignored)
-    losses = _cross_entropy(input, target, ignore_index=ignored, reduction="none") * factors
+    losses = _nll_loss(logarithms, target, ignore_index=ignored, reduction="none") * factors
     if label_smoothing:
         even = full_like(input, 1 / input.shape[_class_axis(input.ndim)])
         spread = _against_probabilities(input, even, weight, "none", 0.0)

@@ -188,41 +188,25 @@ def _sum_of_rows(g: np.ndarray) -> np.ndarray:
     return rows.sum(0)
 
 
-def _dot(a: Any, b: Any) -> Any:
-    """``_product`` of arrays: a call of ``dot`` costs less than ``@``, which matters for the MLP rows."""
-    return a.dot(b) if a.ndim == 2 else _product(a, b)
+# A call of `dot` costs less than `@`, which matters for the MLP rows.
+def _gradient_of_input(g: Any, weight: Any) -> Any:
+    return g.dot(weight) if g.ndim == 2 else _product(g, weight)
+
+
+def _gradient_of_weight(g: Any, input: Any) -> Any:
+    return g.T.dot(input) if g.ndim == 2 else rows_of(g).T.dot(rows_of(input))
 
 
 @operation(
     "linear",
     "{input} · {weight}ᵀ + {bias}",
-    input=derivative("· {weight}", lambda g, weight: _product(g, weight), lambda g, weight: _dot(g, weight)),
-    weight=derivative(
-        "gᵀ · {input}",
-        lambda g, input: rows_of(g).T @ rows_of(input),
-        lambda g, input: rows_of(g).T.dot(rows_of(input)),
-    ),
+    input=derivative("· {weight}", lambda g, weight: _product(g, weight), _gradient_of_input),
+    weight=derivative("gᵀ · {input}", lambda g, input: rows_of(g).T @ rows_of(input), _gradient_of_weight),
     bias=derivative("1", unchanged, _sum_of_rows),
     mixed=True,
     backward="AddmmBackward0",
 )
-def affine(input, weight, bias=None, /):
-    """The products of the rows of ``input`` and of ``weight``, and ``bias`` added to each row of them."""
-    if input.dtype != weight.dtype or weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
-        raise _linear_error(input, weight)
-    out = _dot(input, weight.T)
-    if bias is None:
-        return out
-    if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:
-        raise RuntimeError(
-            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but it "
-            f"is {bias.dtype}, shape {list(bias.shape)}, beside {weight.dtype}, shape {list(weight.shape)}"
-        )
-    out += bias
-    return out
-
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+def linear(input, weight, bias=None, /):
     """``input @ weight.T + bias``.
 
     Parameters
@@ -245,7 +229,18 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> torch.nn.functional.linear(torch.ones(1, 2), torch.tensor([[1.0, 2.0]]), torch.tensor([0.5]))
     tensor([[3.5000]])
     """
-    return affine(input, weight, bias)
+    if input.dtype != weight.dtype or weight.ndim != 2 or input.shape[-1:] != weight.shape[1:]:
+        raise _linear_error(input, weight)
+    out = input.dot(weight.T) if input.ndim == 2 else _product(input, weight.T)
+    if bias is None:
+        return out
+    if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:
+        raise RuntimeError(
+            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but it "
+            f"is {bias.dtype}, shape {list(bias.shape)}, beside {weight.dtype}, shape {list(weight.shape)}"
+        )
+    out += bias
+    return out
 
 
 def _linear_error(input: Any, weight: Any) -> RuntimeError:

@@ -17,6 +17,7 @@ from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import largest
 from autokit.ops.names import Names
+from autokit.ops.product import FEW_ROWS, ones_beside
 from autokit.ops.reduce import Dim, checked, checked_one, converted, restored
 
 
@@ -92,11 +93,37 @@ def _log_softmax_gradient(g: Any, out: Any, dim: int) -> Any:
     return g - np.exp(out) * g.sum(axis=dim, keepdims=True)
 
 
+def _has_short_rows(a: Any, dim: int) -> bool:
+    """Whether ``dim`` are the rows of a matrix, as of logits: for the MLP rows these have fast paths."""
+    return dim == 1 and a.ndim == 2 and 0 < a.shape[1] <= FEW_ROWS
+
+
+def _sum_of_each_row(a: Any) -> Any:
+    return a.dot(ones_beside(a.shape[1], a.dtype))[:, None]
+
+
+def _log_softmax_gradient_of_rows(g: Any, out: Any, dim: int) -> Any:
+    if not _has_short_rows(g, dim):
+        return _log_softmax_gradient(g, out, dim)
+    slope = np.exp(out)
+    slope *= _sum_of_each_row(g)
+    return np.subtract(g, slope, out=slope)
+
+
+def _log_shares_of_rows(a: Any, dim: int) -> Any:
+    if not _has_short_rows(a, dim):
+        return log_shares.operation.plain(a, dim)
+    below = a - a.T.copy().max(0)[:, None]  # NumPy finds the largest of columns sooner than of rows
+    below -= np.log(_sum_of_each_row(np.exp(below)))
+    return below
+
+
 @operation(
     "log softmax",
     "{a} − log Σ exp {a}",
-    a=derivative("I − 1 exp({out})ᵀ", _log_softmax_gradient),
+    a=derivative("I − 1 exp({out})ᵀ", _log_softmax_gradient, _log_softmax_gradient_of_rows),
     name="log_softmax",
+    fast=_log_shares_of_rows,
 )
 def log_shares(a, /, dim):
     """See :func:`log_softmax`."""

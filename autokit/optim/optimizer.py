@@ -194,9 +194,8 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with np.errstate(all="ignore"):  # infinities and NaN give no warning, as in every operation
-            for group in self.param_groups:
-                self._change(group)
+        for group in self.param_groups:
+            self._change(group)
         return loss
 
     def _change(self, group: Group) -> None:

@@ -77,7 +77,7 @@ def test_two_models_of_equal_layers_are_told_apart():
         ("generator.0", "Linear"),
         ("generator.1", "ReLU"),
     ]
-    first = next(node for node in graph.nodes if node.operation == "affine")
+    first = next(node for node in graph.nodes if node.operation == "linear")
     assert first.formula == "v0 · weightᵀ + bias"  # its frame says whose
 
 

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import autokit
-from autokit.ops.loss import _cross_entropy
 from tests.oracle import compare, compare_errors, numbers
 
 REDUCTIONS = ["mean", "sum", "none"]
@@ -124,20 +121,6 @@ def test_weights_of_yes_and_no():
         compare(
             lambda T, x, y, w: T.nn.functional.binary_cross_entropy(x, y, w.detach()), SHARES, SHARES, weight
         )
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 100), st.floats(0.1, 100))
-def test_the_fast_path_of_rows_is_the_formula(rows: int, classes: int, seed: int, scale: float):
-    draw = np.random.RandomState(seed)
-    logits, target = draw.normal(0, scale, (rows, classes)), draw.randint(0, classes, rows)
-    rule = _cross_entropy.operation
-    np.testing.assert_allclose(
-        rule.forward(logits, target), rule.plain(logits, target), rtol=1e-12, atol=1e-12
-    )
-    slope, g = rule.derivatives["input"], np.float64(1.5)
-    settings = {"input": logits, "target": target, "ignore_index": None, "reduction": "mean"}
-    np.testing.assert_allclose(slope.fast(g, **settings), slope.vjp(g, **settings), atol=1e-12)
 
 
 def test_a_nearly_certain_prediction_has_a_finite_loss():
