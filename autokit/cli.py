@@ -86,7 +86,7 @@ def _port(text: str) -> int:
 
 def _lab(options: argparse.Namespace) -> int:
     if find_spec("jupyterlab") is None:
-        raise Failure('JupyterLab is not installed; to get it: pip install "autokit-edu[lab]"')
+        raise Failure('JupyterLab is not installed; in the folder of autokit: pip install ".[lab]"')
     settings = [f"--ServerApp.root_dir={options.dir.resolve()}"]
     if options.port is not None:
         _ask_for_port(options.port)

@@ -117,7 +117,9 @@ def test_lab_without_jupyterlab_says_how_to_get_it(tmp_path: Path):
     (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['jupyterlab'] = None")
     run = autokit("lab", "--dir", tmp_path / "mine", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert run.returncode == 1
-    assert run.stderr == 'autokit: JupyterLab is not installed; to get it: pip install "autokit-edu[lab]"\n'
+    assert (
+        run.stderr == 'autokit: JupyterLab is not installed; in the folder of autokit: pip install ".[lab]"\n'
+    )
     assert not (tmp_path / "mine").exists()
 
 

@@ -134,7 +134,7 @@ def _cupy() -> ModuleType:
     except Exception as error:
         raise NoGPU(
             "Torch not compiled with CUDA enabled: no CUDA GPU is available here. Computing on a GPU needs "
-            'one, and CuPy: pip install "autokit-edu[gpu]"; `autokit doctor` says what is missing.'
+            'one, and CuPy: pip install ".[gpu]"; `autokit doctor` says what is missing.'
         ) from error
     _found.append(cupy)
     return cupy

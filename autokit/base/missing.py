@@ -6,11 +6,11 @@ names.  A module raises these errors by ``__getattr__ = absent("torch.nn")``.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 INSTEAD = {
@@ -58,8 +58,8 @@ MODULES: dict[str, dict[str, Any]] = {}
 @cache
 def pytorch_names() -> dict[str, frozenset[str]]:
     """PyTorch's public names, by module and class."""
-    lines = (Path(__file__).parent / "pytorch_names.txt").read_text("utf-8").splitlines()[1:]
-    spaces = (line.partition(":") for line in lines)
+    with open(os.path.join(os.path.dirname(__file__), "pytorch_names.txt"), encoding="utf-8") as file:
+        spaces = [line.partition(":") for line in file.read().splitlines()[1:]]
     return {space: frozenset(names.split()) for space, _, names in spaces}
 
 

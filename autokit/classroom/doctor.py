@@ -13,8 +13,8 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-_LAB = 'pip install "autokit-edu[lab]"'
-_GPU = 'pip install "autokit-edu[gpu]" (or "autokit-edu[gpu-cuda13]" where nvidia-smi says CUDA 13)'
+_LAB = 'pip install ".[lab]" in the folder of autokit'
+_GPU = 'pip install ".[gpu]" there (or ".[gpu-cuda13]" where nvidia-smi says CUDA 13)'
 _AGAIN = "pip install --force-reinstall autokit-edu"
 
 
@@ -151,7 +151,7 @@ def _gpu() -> str:
         float((matrix @ matrix).sum())
     except ImportError as error:
         raise LookupError(
-            f"{made_for} finds no cuBLAS, which multiplies matrices: pip install 'autokit-edu[gpu]' brings it"
+            f"{made_for} finds no cuBLAS, which multiplies matrices: pip install '.[gpu]' brings it"
         ) from error
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     return f"{name} (CuPy {cupy.__version__}, {count} device{'s' if count > 1 else ''})"

@@ -15,6 +15,6 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "PNG, PDF, GIF and charts that stand still are drawn by matplotlib, which comes with pip install "
-            '"autokit-edu[lab]"; .svg and .html need nothing'
+            "PNG, PDF, GIF and charts that stand still are drawn by matplotlib, which comes with "
+            'pip install ".[lab]" in the folder of autokit; .svg and .html need nothing'
         ) from None

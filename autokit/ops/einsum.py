@@ -9,7 +9,6 @@ factor's: where c = Σ a[ij] b[jk] as [ik], the gradient of a is Σ g[ik] b[jk] 
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +21,7 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.arithmetic import mul
 from autokit.ops.names import Names
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _gradients(g: Any, factors: Any, equation: str) -> tuple[Any, ...]:

@@ -7,16 +7,13 @@ It says by which of the forms ``torch.exp(x)``, ``x.exp()``, ``x.exp_()``, ``tor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from functools import wraps
 from typing import Any, NamedTuple
 
 from autokit.engine.inplace import in_place
+from autokit.engine.operands import KEYWORDS
 
 Function = Callable[..., Any]
-
-SPELLINGS = {"axis": "dim", "keepdims": "keepdim"}
-"""For PyTorch's keyword, NumPy's."""
 
 
 class Names(NamedTuple):
@@ -74,13 +71,13 @@ def public(function: Function) -> Function:
     A function without these parameters is returned as it is; so is an operation, which translates them.
     """
     parameters = parameters_of(function)
-    if hasattr(function, "operation") or not {*parameters} & {*SPELLINGS.values()}:
+    if hasattr(function, "operation") or not {*parameters} & {*KEYWORDS.values()}:
         return function
 
     @wraps(function)
     def apply(*arguments: Any, **settings: Any) -> Any:
         for name in [name for name in settings if name not in parameters]:
-            spelling = SPELLINGS.get(name, "")
+            spelling = KEYWORDS.get(name, "")
             if spelling not in parameters or spelling in settings:
                 raise unknown_keyword(function.__name__, name, parameters)
             settings[spelling] = settings.pop(name)
@@ -95,6 +92,8 @@ def unknown_keyword(function: str, name: str, parameters: Iterable[str]) -> Type
     >>> unknown_keyword("sum", "keepdin", ["input", "dim", "keepdim"])
     TypeError("sum() got an unexpected keyword argument 'keepdin'; did you mean 'keepdim'?")
     """
+    from difflib import get_close_matches
+
     near = get_close_matches(name, parameters, 1)
     hint = f"did you mean '{near[0]}'?" if near else f"it has {', '.join(parameters)}"
     return TypeError(f"{function}() got an unexpected keyword argument '{name}'; {hint}")

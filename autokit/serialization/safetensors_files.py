@@ -42,7 +42,7 @@ def _package() -> Any:
     except ImportError as error:
         raise RuntimeError(
             "Attempting to use a safetensors file but safetensors is not installed. It comes with "
-            'pip install "autokit-edu[safetensors]"; files that end in .pt need nothing.'
+            'pip install ".[safetensors]"; files that end in .pt need nothing.'
         ) from error
     return safetensors
 
