@@ -1,0 +1,90 @@
+"""What a static graph cannot do: errors that name the line of the program and say what to write instead."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from types import FrameType
+
+import numpy as np
+
+from autokit.engine.record import OUR_FILES
+from autokit.static.graph import Line
+
+NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+
+
+class StaticError(RuntimeError):
+    """The program cannot become a static graph as it stands."""
+
+
+class Untraceable(StaticError):
+    """The program asks for a number, and while its graph is built there is none yet."""
+
+
+class RecompileWarning(UserWarning):
+    """A function is built again and again, each time for another signature."""
+
+
+def program_frame() -> tuple[FrameType | None, str]:
+    """The innermost frame of the learner's program, and the name of the function that it called there."""
+    frame: FrameType | None = sys._getframe(1)
+    called = ""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (OUR_FILES[file] or file.startswith(NUMPY)):
+            return frame, called
+        called = frame.f_code.co_name
+        frame = frame.f_back
+    return None, called
+
+
+def program_line() -> Line | None:
+    """The line of the learner's program that is running."""
+    frame, _ = program_frame()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+
+
+def described(line: Line | None) -> str:
+    """A line of the program as errors name it: its file, its number and its text."""
+    if line is None:
+        return "the program"
+    file, number = line
+    text = linecache.getline(file, number).strip()
+    return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
+
+
+_INSTEAD = {
+    "__bool__": (
+        "asks whether a tensor is true",
+        "torch.where(condition, a, b) chooses in the graph; or let the function return the tensor, and ask "
+        "outside",
+    ),
+    "tolist": ("asks for the numbers in a tensor", "return the tensor, and call .tolist() outside"),
+    "__array__": (
+        "asks for the numbers in a tensor as an array of NumPy's",
+        "write it with torch's functions, or return the tensor, and convert it outside",
+    ),
+    "shape": (
+        "asks for a shape that depends on the numbers in a tensor",
+        "choose by torch.where(condition, a, b), which keeps the shape, or do this outside",
+    ),
+}
+_NUMBER = ("asks for the number in a tensor", "return the tensor, and ask for its number outside")
+
+
+def no_number_yet(asked: str = "") -> Untraceable:
+    """The error where the program asks a traced tensor for its number, by the method ``asked``."""
+    frame, called = program_frame()
+    line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    what, instead = _INSTEAD.get(called if called in _INSTEAD else asked, _NUMBER)
+    return Untraceable(
+        f"{described(line)}\n  the program {what}, and while its graph is built there is no number yet. "
+        f"{instead}."
+    )
+
+
+def refused(words: str, line: Line | None = None) -> StaticError:
+    """The error for something that a static graph cannot contain, at ``line`` or at the running line."""
+    return StaticError(f"{described(line or program_line())}\n  {words}")

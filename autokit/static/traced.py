@@ -1,0 +1,480 @@
+"""A traced array writes down what NumPy is asked to do with it.
+
+NumPy hands each call on a :class:`Traced` to that class (NEP 13 and NEP 18), which notes it as a node on its
+:class:`Tape` and computes it on the example's value. A tensor that holds such an array is an ordinary tensor, so
+rules, derivatives and optimizers trace themselves.
+
+The nodes of a graph never change, yet programs write into arrays. Therefore a traced array that owns its memory
+is a cell: it holds the node of its newest value, and a version that counts the writes. A view keeps the array
+that it looks into, its *root*, and the *chain* of calls that lead from there to it. Writing into a view gives the
+root a new node; a view whose root was written to since plays its chain again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from autokit.static.errors import no_number_yet, program_line, refused
+from autokit.static.graph import Graph, Node, mapped
+
+_REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+_ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
+_SHARE_MEMORY = {np.may_share_memory, np.shares_memory}
+
+
+class Tape:
+    """The graph that is being written, and what the next node is part of.
+
+    Attributes
+    ----------
+    graph : Graph
+    operation, phase, module : str
+        Of the nodes that are added next; see :class:`Node`.
+    remarks : dict
+        What :meth:`Step.explain` is to say of this graph: by the line of the program, a sentence.
+    """
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+        self.operation, self.phase, self.module = "", "forward", ""
+        self.remarks: dict[Any, str] = {}
+        self._constants: dict[int, tuple[Any, Node]] = {}
+
+    def add(
+        self,
+        kind: str,
+        name: str,
+        function: Callable[..., Any] | None = None,
+        args: tuple[Any, ...] = (),
+        settings: dict[str, Any] | None = None,
+        value: Any = None,
+        label: str = "",
+    ) -> Node:
+        """Append a node, which is part of the operation, the phase and the line at hand."""
+        facts = {"operation": self.operation, "phase": self.phase, "module": self.module}
+        number = self.graph.nodes[-1].id + 1 if self.graph.nodes else 0
+        node = Node(
+            number, kind, name, function, args, settings, value, **facts, line=program_line(), label=label
+        )
+        return self.graph.add(node)
+
+    def given(self, kind: str, array: Any, label: str) -> Traced:
+        """An input or a state of the graph, with the example's value ``array``."""
+        node = self.add(kind, kind, value=array, label=label)
+        (self.graph.inputs if kind == "input" else self.graph.states).append(node)
+        return Traced(self, node)
+
+    def call(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        settings: dict[str, Any] | None = None,
+        kind: str = "call",
+    ) -> Any:
+        """Note a call and compute it on the example; several results are parts of one node."""
+        settings = settings or {}
+        operands, named = self.lifted(args), self.lifted(settings)
+        with np.errstate(all="ignore"):
+            value = function(*_example(operands), **_example(named))
+        if isinstance(value, tuple | list):
+            return self._parts(name, function, operands, named, value, kind)
+        value = np.asarray(value)
+        first = args[0] if args and isinstance(args[0], Traced) else None
+        if first is None or kind != "call" or not np.may_share_memory(value, first.node.value):
+            return Traced(self, self.add(kind, name, function, operands, named, value))
+        if any_traced((args[1:], settings)):
+            raise refused(f"{name} gives a view of its operand that depends on another tensor's numbers")
+        node = self.add("view", name, function, operands, named, value)
+        step = (name, function, tuple(args[1:]), settings)
+        return Traced(self, node, first if first.root is None else first.root, (*first.chain, step))
+
+    def _parts(
+        self, name: str, function: Any, operands: Any, named: Any, several: Any, kind: str
+    ) -> tuple[Any, ...] | list[Any]:
+        """The results of a call that has several, each a node of its own."""
+        whole = self.add(kind, name, function, operands, named)
+        whole.value = several
+        parts = [
+            None
+            if each is None
+            else Traced(self, self.add("call", "part", _part, (whole, place), {}, np.asarray(each)))
+            for place, each in enumerate(several)
+        ]
+        if hasattr(several, "_fields"):
+            return type(several)(*parts)
+        return type(several)(parts)
+
+    def lifted(self, args: Any) -> Any:
+        """``args`` with nodes in place of traced arrays and of NumPy's arrays, which are constants."""
+
+        def lift(one: Any) -> Any:
+            if isinstance(one, Traced):
+                return one.node
+            if isinstance(one, np.ndarray):
+                return self.constant(one) if one.ndim else one[()]
+            return one
+
+        return mapped(args, lift)
+
+    def constant(self, array: Any) -> Node:
+        """The node of an array that is known before the first run: a copy, as the program may change it."""
+        known = self._constants.get(id(array))
+        if known is not None and np.array_equal(array, known[1].value, equal_nan=array.dtype.kind == "f"):
+            return known[1]
+        node = self.add("const", "const", value=array if 0 in array.strides else array.copy())
+        self._constants[id(array)] = array, node
+        return node
+
+    def check(self, condition: Traced, explain: Callable[..., Exception], operands: tuple[Any, ...]) -> None:
+        """Stop each run in which ``condition`` is false with the error that ``explain`` gives of ``operands``."""
+        self.add("check", "check", explain, self.lifted((condition, *operands)))
+
+    def retract(self, start: int) -> None:
+        """Take back the nodes from the place ``start`` on, but for those that may be met again."""
+        nodes = self.graph.nodes
+        nodes[start:] = [node for node in nodes[start:] if node.kind in ("input", "state", "const", "number")]
+
+
+class Traced(NDArrayOperatorsMixin):
+    """An array of a static graph: it has a shape, a dtype and an example's value, and no numbers yet.
+
+    Parameters
+    ----------
+    tape : Tape
+        Where calls are noted.
+    node : Node
+        The value.
+    root, chain
+        Of a view: the array that it looks into, and the calls that lead from there to it.
+    """
+
+    __slots__ = ("__weakref__", "_node", "chain", "root", "tape", "version")
+    __hash__ = object.__hash__
+    __array_priority__ = 1000
+
+    def __init__(
+        self, tape: Tape, node: Node, root: Traced | None = None, chain: tuple[Any, ...] = ()
+    ) -> None:
+        self.tape, self._node, self.root, self.chain = tape, node, root, chain
+        self.version = 0 if root is None else root.version
+
+    # ------------------------------------------------------------ memory
+
+    @property
+    def node(self) -> Node:
+        """The node of the newest value."""
+        root = self.root
+        if root is not None and self.version != root.version:
+            node = root.node
+            for name, function, args, settings in self.chain:
+                value = function(node.value, *args, **settings)
+                node = self.tape.add("view", name, function, (node, *args), settings, value)
+            self._node, self.version = node, root.version
+        return self._node
+
+    @property
+    def base(self) -> Traced | None:
+        """The array whose memory a view shares."""
+        return self.root
+
+    def become(self, value: Any) -> Traced:
+        """Write ``value`` over all elements, as ``a[...] = value`` does."""
+        tape = self.tape
+        if isinstance(value, Traced) and value.root is not None and value.root is self.root:
+            if value.chain == self.chain:
+                return self  # as the second half of `a[i] += 1`, which has written through the view already
+        if not isinstance(value, Traced):
+            value = Traced(tape, tape.constant(np.array(np.broadcast_to(value, self.shape), self.dtype)))
+        if value.shape != self.shape:
+            value = np.broadcast_to(value, self.shape)
+        if value.dtype != self.dtype:
+            value = value.astype(self.dtype)
+        if self.root is None:
+            if value.root is not None:
+                value = value.copy()  # the memory that it looks into may change
+            self._node = value.node
+            self.version += 1
+        else:
+            self.root.become(tape.call("write", write, (self.root, self.chain, value)))
+        return self
+
+    # ------------------------------------------------------------ what is known of it
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return self._node.value.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self._node.value.dtype
+
+    ndim = property(lambda self: self._node.value.ndim)
+    size = property(lambda self: self._node.value.size)
+    itemsize = property(lambda self: self._node.value.itemsize)
+    nbytes = property(lambda self: self._node.value.nbytes)
+    strides = property(lambda self: self._node.value.strides)
+    T = property(lambda self: self.transpose())
+    mT = property(lambda self: np.swapaxes(self, -1, -2))
+    real = property(lambda self: self)
+
+    @property
+    def flags(self) -> SimpleNamespace:
+        """Whether it lies in memory row by row or column by column, and may be written to."""
+        flags = self._node.value.flags
+        shares = any(name == "broadcast_to" for name, *_ in self.chain)
+        return SimpleNamespace(
+            c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, writeable=not shares
+        )
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Traced]:
+        return iter([self[place] for place in range(len(self))])
+
+    def __repr__(self) -> str:
+        return f"<traced {self.dtype}{list(self.shape)}, line {(self._node.line or ('', 0))[1]}>"
+
+    # ------------------------------------------------------------ what there is not yet
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise no_number_yet("__array__")
+
+    def __bool__(self) -> bool:
+        raise no_number_yet("__bool__")
+
+    def item(self, *place: int) -> Any:
+        """Refuse: there is no number yet."""
+        raise no_number_yet("item")
+
+    __float__ = __int__ = __index__ = __complex__ = item
+
+    def tolist(self) -> Any:
+        """Refuse: there are no numbers yet."""
+        raise no_number_yet("tolist")
+
+    # ------------------------------------------------------------ NumPy's calls
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **settings: Any) -> Any:
+        if method == "at":
+            target = _target(args[0])
+            return target._replace(self.tape.call(f"{ufunc.__name__}.at", at, (ufunc, *args)))
+        function = ufunc if method == "__call__" else getattr(ufunc, method)
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        result = self.tape.call(name, function, args, settings)
+        if out is None:
+            return result
+        if isinstance(result, tuple):
+            return tuple([_target(one).become(each) for one, each in zip(out, result)])
+        return _target(out[0]).become(result)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
+        if function in _ABOUT_SHAPES:
+            return function(*_values(args), **_values(settings))
+        if function in _SHARE_MEMORY:
+            one, other = [_memory(each) for each in args[:2]]
+            return one is other and function(*_values(args))
+        if function is np.copyto:
+            return _copy_to(*args, **settings)
+        out = settings.pop("out", None)
+        result = self.tape.call(function.__name__, function, args, settings)
+        if isinstance(result, Traced) and result.dtype == object:
+            raise no_number_yet("__array__")
+        return result if out is None else _target(out).become(result)
+
+    def __getitem__(self, index: Any) -> Traced:
+        return self.tape.call("slice" if is_basic(index) else "getitem", getitem, (self, index))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if index is Ellipsis or index == slice(None):
+            self.become(value)
+        elif is_basic(index):
+            self[index].become(value)
+        else:
+            self._replace(self.tape.call("put", put, (self, index, value)))
+
+    def _replace(self, whole: Traced) -> None:
+        """Let ``whole``, a value that no one else has, be the value of all elements."""
+        self.become(whole)
+
+    def put(self, places: Any, values: Any) -> None:
+        """Write ``values`` at ``places`` of the flattened array."""
+        self._replace(self.tape.call("put_flat", put_flat, (self, places, values)))
+
+    def fill(self, value: Any) -> None:
+        """Write ``value`` everywhere."""
+        self.become(value)
+
+    # ------------------------------------------------------------ methods of arrays
+
+    def reshape(self, *shape: Any, **settings: Any) -> Traced:
+        """As NumPy's."""
+        return self.tape.call("reshape", np.reshape, (self, shape[0] if len(shape) == 1 else shape), settings)
+
+    def transpose(self, *axes: Any) -> Traced:
+        """As NumPy's."""
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)) else axes
+        return self.tape.call("transpose", np.transpose, (self, order or None))
+
+    def astype(self, dtype: Any, copy: bool = True, **settings: Any) -> Traced:
+        """As NumPy's."""
+        if np.dtype(dtype) == self.dtype:
+            return self.copy() if copy else self
+        return self.tape.call("astype", astype, (self, np.dtype(dtype)))
+
+    def copy(self, order: str = "C") -> Traced:
+        """As NumPy's."""
+        return self.tape.call("copy", np.copy, (self,))
+
+    def dot(self, other: Any) -> Traced:
+        """As NumPy's."""
+        return self.tape.call("dot", np.dot, (self, other))
+
+    def __getattr__(self, name: str) -> Any:
+        method = None if name.startswith("_") else getattr(np.ndarray, name, None)
+        if not callable(method) or name in _NOT_IN_A_GRAPH:
+            raise AttributeError(f"a traced array has no {name}")
+        ufunc = _REDUCTIONS.get(name)
+        if ufunc is not None:
+            return lambda *args, **settings: _reduce(ufunc, self, *args, **settings)
+        return lambda *args, **settings: self.tape.call(name, method, (self, *args), settings)
+
+
+_NOT_IN_A_GRAPH = {
+    "tobytes",
+    "dump",
+    "dumps",
+    "tofile",
+    "resize",
+    "sort",
+    "partition",
+    "setfield",
+    "byteswap",
+}
+
+
+def _reduce(
+    ufunc: Any, array: Traced, axis: Any = None, dtype: Any = None, out: Any = None, **settings: Any
+) -> Any:
+    """A sum, product, maximum or minimum, by the method of the array, as the ufunc's own reduction."""
+    settings = {"axis": axis, "keepdims": settings.pop("keepdims", False), **settings}
+    if dtype is not None:
+        settings["dtype"] = dtype
+    elif ufunc in (np.add, np.multiply) and array.dtype.kind in "bui" and array.dtype.itemsize < 8:
+        settings["dtype"] = np.dtype(np.uint64 if array.dtype.kind == "u" else np.int64)
+    result = array.tape.call(f"{ufunc.__name__}.reduce", ufunc.reduce, (array,), settings)
+    return result if out is None else _target(out).become(result)
+
+
+# ---------------------------------------------------------------- functions of nodes
+
+
+def _part(whole: Any, place: int) -> Any:
+    return np.asarray(whole[place])
+
+
+def getitem(array: Any, index: Any) -> Any:
+    """``array[index]``."""
+    return array[index]
+
+
+def astype(array: Any, dtype: Any) -> Any:
+    """``array`` in ``dtype``."""
+    return array.astype(dtype)
+
+
+def write(array: Any, chain: tuple[Any, ...], value: Any) -> Any:
+    """``array`` with ``value`` written into the view that ``chain`` leads to."""
+    array = array.copy()
+    part = array
+    for _, function, args, settings in chain:
+        part = function(part, *args, **settings)
+    part[...] = value
+    return array
+
+
+def put(array: Any, index: Any, value: Any) -> Any:
+    """``array`` with ``value`` at ``index``."""
+    array = array.copy()
+    array[index] = value
+    return array
+
+
+def put_flat(array: Any, places: Any, values: Any) -> Any:
+    """``array`` with ``values`` at ``places`` of the flattened array."""
+    array = array.copy()
+    array.put(places, values)
+    return array
+
+
+def at(ufunc: Any, array: Any, index: Any, *values: Any) -> Any:
+    """``array`` after ``ufunc.at``, which counts each place as often as ``index`` names it."""
+    array = array.copy()
+    ufunc.at(array, index, *values)
+    return array
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def is_basic(index: Any) -> bool:
+    """Whether ``index`` selects a view: by integers, slices, None and an ellipsis."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(
+        [
+            each is None
+            or each is Ellipsis
+            or isinstance(each, slice | int | np.integer)
+            and each is not True
+            and each is not False
+            for each in parts
+        ]
+    )
+
+
+def any_traced(args: Any) -> bool:
+    """Whether there is a traced array in nested tuples, lists and dicts."""
+    if isinstance(args, tuple | list):
+        return any(map(any_traced, args))
+    if isinstance(args, dict):
+        return any(map(any_traced, args.values()))
+    return isinstance(args, Traced)
+
+
+def _example(args: Any) -> Any:
+    """``args`` with the example's value in place of each node."""
+    return mapped(args, lambda one: one.value if isinstance(one, Node) else one)
+
+
+def _values(args: Any) -> Any:
+    """``args`` with the example's value in place of each traced array."""
+    return mapped(args, lambda one: one._node.value if isinstance(one, Traced) else one)
+
+
+def _memory(array: Any) -> Any:
+    """What owns the memory of an array."""
+    owner = array.root if isinstance(array, Traced) else getattr(array, "base", None)
+    return array if owner is None else owner
+
+
+def _target(array: Any) -> Traced:
+    """``array``, which is to be written to; it must be traced itself."""
+    if not isinstance(array, Traced):
+        raise no_number_yet("__array__")
+    return array
+
+
+def _copy_to(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """As ``np.copyto``."""
+    target = _target(target)
+    target.become(source if where is True else np.where(where, source, target))
