@@ -1,0 +1,1 @@
+"""Static graphs: a program is defined first, and run afterwards."""

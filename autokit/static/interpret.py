@@ -1,0 +1,36 @@
+"""Run a static graph as it stands, one node after the other: what the generated code has to agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from autokit.static.graph import Node, substitute
+
+
+def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
+    """Compute ``nodes`` in their order; yield each with its value.
+
+    Parameters
+    ----------
+    nodes : iterable of Node
+        With the operands of each before it.
+    values : dict
+        The values of inputs and states; those of the other nodes are added.
+
+    Raises
+    ------
+    Exception
+        What a check explains, where its condition is false.
+    """
+    for node in nodes:
+        if node.kind == "const":
+            values[node] = node.value
+        elif node.kind == "check":
+            condition, *operands = substitute(node.args, values)
+            if not condition:
+                raise node.function(*operands)  # type: ignore[misc]
+            values[node] = None
+        elif node.function is not None:
+            values[node] = node.function(*substitute(node.args, values), **substitute(node.settings, values))
+        yield node, values[node]
