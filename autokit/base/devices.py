@@ -173,7 +173,11 @@ def put_on(array: Any, where: device | str | int | None) -> Any:
 
 def to_numpy(array: Any) -> Any:
     """``array`` on the CPU: itself where it is there already, else a copy."""
-    return array.get() if on_a_gpu(array) else array
+    if isinstance(array, np.ndarray):
+        return array
+    if on_a_gpu(array):
+        return np.asarray(array.get())
+    return array if hasattr(array, "module") else np.asarray(array)
 
 
 def address_of(array: Any) -> int:

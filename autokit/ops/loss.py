@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of
-from autokit.base.errors import describe, require_floats, require_tensor
+from autokit.base.errors import describe, expected, require, require_floats, require_tensor
 from autokit.engine.node import Node
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
@@ -294,11 +294,14 @@ def _checked_classes(
             f"tensor of shape: {list(weight.array.shape)}"
         )
     # Read as unsigned, negative classes are the largest.
-    if not given.size or given.view(np.uint64).max() < classes:
+    if not given.size or expected(given.view(np.uint64).max() < classes):
         return target, ignore_index if 0 <= ignore_index < classes else None
-    wrong = given[((given < 0) | (given >= classes)) & (given != ignore_index)]
-    if wrong.size:
-        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes, from 0 on")
+
+    def wrong(given: Any) -> Exception:
+        first = given[((given < 0) | (given >= classes)) & (given != ignore_index)][0]
+        return IndexError(f"Target {first} is out of bounds: there are {classes} classes, from 0 on")
+
+    require((((given >= 0) & (given < classes)) | (given == ignore_index)).all(), wrong, given)
     return target, ignore_index
 
 
@@ -418,8 +421,8 @@ def binary_cross_entropy(
         ("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits"),
         ("target", target, "0 stands for no, 1 for yes"),
     ):
-        if not ((tensor.array >= 0) & (tensor.array <= 1)).all():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
+        error = RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
+        require(((tensor.array >= 0) & (tensor.array <= 1)).all(), lambda error=error: error)
     if weight is None:
         return _binary_cross_entropy(input, target, reduction=reduction)
     return _reduced(_binary_cross_entropy(input, target, reduction="none") * weight, reduction)
@@ -567,8 +570,8 @@ def gaussian_nll_loss(
         If a variance is negative.
     """
     variance = var if isinstance(var, Tensor) else input.new_full(input.shape, var)
-    if (variance.array < 0).any():
-        raise ValueError("var has negative entry/entries: give a variance through softplus or exp")
+    negative = ValueError("var has negative entry/entries: give a variance through softplus or exp")
+    require(~(variance.array < 0).any(), lambda: negative)
     if variance.ndim == input.ndim - 1:
         variance = variance.unsqueeze(-1)
     held = variance + (clamp(variance, min=eps) - variance).detach()

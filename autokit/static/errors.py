@@ -5,7 +5,9 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import numpy as np
 
@@ -83,6 +85,23 @@ def no_number_yet(asked: str = "") -> Untraceable:
         f"{described(line)}\n  the program {what}, and while its graph is built there is no number yet. "
         f"{instead}."
     )
+
+
+def located(explain: Callable[..., Exception]) -> Callable[..., Exception]:
+    """``explain`` with the function and the line of the program, which are running now, before its words."""
+    line, frame, name = program_line(), sys._getframe(1), ""
+    while frame.f_back is not None and (not line or frame.f_code.co_filename != line[0]):
+        if f"{os.sep}ops{os.sep}" in frame.f_code.co_filename:
+            name = frame.f_code.co_name
+        frame = frame.f_back
+
+    def error(*values: Any) -> Exception:
+        found = explain(*values)
+        if isinstance(found, StaticError):
+            return found
+        return type(found)(f"{name} in {described(line)}\n  {found}")
+
+    return error
 
 
 def refused(words: str, line: Line | None = None) -> StaticError:

@@ -1,13 +1,13 @@
 """A traced array writes down what NumPy is asked to do with it.
 
 NumPy hands each call on a :class:`Traced` to that class (NEP 13 and NEP 18), which notes it as a node on its
-:class:`Tape` and computes it on the example's value. A tensor that holds such an array is an ordinary tensor, so
-rules, derivatives and optimizers trace themselves.
+:class:`Tape` and computes it on the example's value. A tensor that holds such an array is an ordinary tensor,
+so rules, derivatives and optimizers trace themselves.
 
-The nodes of a graph never change, yet programs write into arrays. Therefore a traced array that owns its memory
-is a cell: it holds the node of its newest value, and a version that counts the writes. A view keeps the array
-that it looks into, its *root*, and the *chain* of calls that lead from there to it. Writing into a view gives the
-root a new node; a view whose root was written to since plays its chain again.
+The nodes of a graph never change, yet programs write into arrays. Therefore a traced array that owns its
+memory is a cell: it holds the node of its newest value, and a version that counts the writes. A view keeps
+the array that it looks into, its *root*, and the *chain* of calls that lead from there to it. Writing into a
+view gives the root a new node; a view whose root was written to since plays its chain again.
 """
 
 from __future__ import annotations
@@ -19,11 +19,27 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from autokit.static.errors import no_number_yet, program_line, refused
+from autokit.static.errors import StaticError, located, no_number_yet, program_line, refused
 from autokit.static.graph import Graph, Node, mapped
+from autokit.static.numbers import Number
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
+_SHAPE_BY_VALUE = {
+    np.nonzero,
+    np.flatnonzero,
+    np.argwhere,
+    np.unique,
+    np.extract,
+    np.compress,
+    np.unique_values,
+    np.union1d,
+    np.intersect1d,
+    np.setdiff1d,
+    np.trim_zeros,
+    np.repeat,
+}
+_ANSWERS = {np.allclose, np.array_equal, np.array_equiv}
 _SHARE_MEMORY = {np.may_share_memory, np.shares_memory}
 
 
@@ -37,13 +53,17 @@ class Tape:
         Of the nodes that are added next; see :class:`Node`.
     remarks : dict
         What :meth:`Step.explain` is to say of this graph: by the line of the program, a sentence.
+    guards : dict
+        Conditions on numbers of Python's under which the graph holds, by their text.
     """
 
     def __init__(self) -> None:
         self.graph = Graph()
         self.operation, self.phase, self.module = "", "forward", ""
         self.remarks: dict[Any, str] = {}
+        self.guards: dict[str, Any] = {}
         self._constants: dict[int, tuple[Any, Node]] = {}
+        self._numbers: dict[Any, Traced] = {}
 
     def add(
         self,
@@ -79,10 +99,16 @@ class Tape:
     ) -> Any:
         """Note a call and compute it on the example; several results are parts of one node."""
         settings = settings or {}
+        if any([isinstance(each, Number) for each in args]):
+            kinds = [each.dtype for each in args if hasattr(each, "dtype")]
+            kind = np.result_type(*kinds, 0.0)
+            args = tuple([self.number(each, kind) if isinstance(each, Number) else each for each in args])
         operands, named = self.lifted(args), self.lifted(settings)
         with np.errstate(all="ignore"):
             value = function(*_example(operands), **_example(named))
         if isinstance(value, tuple | list):
+            if not any([isinstance(each, np.ndarray | np.generic) for each in value]):
+                return value
             return self._parts(name, function, operands, named, value, kind)
         value = np.asarray(value)
         first = args[0] if args and isinstance(args[0], Traced) else None
@@ -131,14 +157,57 @@ class Tape:
         self._constants[id(array)] = array, node
         return node
 
+    def number(self, number: Number, dtype: np.dtype[Any]) -> Traced:
+        """The node of a number that Python computes before each run, as an array without dimensions."""
+        key = number.text, dtype
+        if key not in self._numbers:
+            compute, kind = number.compute, dtype.type
+            value = np.asarray(kind(number.value))
+            self._numbers[key] = Traced(
+                self, self.add("number", number.text, lambda: kind(compute()), value=value, label=number.text)
+            )
+        return self._numbers[key]
+
+    def guard(self, number: Number, test: Callable[[float], bool], text: str) -> bool:
+        """Whether ``test`` holds for a number; if it ceases to, the graph does not hold any more."""
+        holds = test(number.value)
+        self.guards[text] = lambda: test(number.compute()) == holds
+        return holds
+
     def check(self, condition: Traced, explain: Callable[..., Exception], operands: tuple[Any, ...]) -> None:
-        """Stop each run in which ``condition`` is false with the error that ``explain`` gives of ``operands``."""
-        self.add("check", "check", explain, self.lifted((condition, *operands)))
+        """Stop each run in which ``condition`` is false, with the error ``explain(*operands)``."""
+        self.add("check", "check", located(explain), self.lifted((condition, *operands)))
 
     def retract(self, start: int) -> None:
         """Take back the nodes from the place ``start`` on, but for those that may be met again."""
         nodes = self.graph.nodes
         nodes[start:] = [node for node in nodes[start:] if node.kind in ("input", "state", "const", "number")]
+
+
+class Unexpected(StaticError):
+    """A run for which the graph does not hold, as what was expected of a number is false."""
+
+    def __init__(self) -> None:
+        super().__init__("the graph was built for other numbers")
+
+
+class Module:
+    """NumPy, with functions whose new arrays are nodes of a graph."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(np, name)
+        if name not in ("arange", "eye", "ones", "zeros", "tri", "full", "empty", "array"):
+            return function
+        return lambda *args, **settings: self.tape.call(name, function, args, settings)
+
+    def asarray(self, array: Any, dtype: Any = None) -> Any:
+        """``array``, in ``dtype`` if that is given."""
+        if isinstance(array, Traced):
+            return array if dtype is None else array.astype(dtype, copy=False)
+        return np.asarray(array, dtype)
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -186,9 +255,8 @@ class Traced(NDArrayOperatorsMixin):
     def become(self, value: Any) -> Traced:
         """Write ``value`` over all elements, as ``a[...] = value`` does."""
         tape = self.tape
-        if isinstance(value, Traced) and value.root is not None and value.root is self.root:
-            if value.chain == self.chain:
-                return self  # as the second half of `a[i] += 1`, which has written through the view already
+        if isinstance(value, Traced) and self.root is value.root is not None and value.chain == self.chain:
+            return self  # as the second half of `a[i] += 1`, which has written through the view already
         if not isinstance(value, Traced):
             value = Traced(tape, tape.constant(np.array(np.broadcast_to(value, self.shape), self.dtype)))
         if value.shape != self.shape:
@@ -263,6 +331,24 @@ class Traced(NDArrayOperatorsMixin):
         """Refuse: there are no numbers yet."""
         raise no_number_yet("tolist")
 
+    # ------------------------------------------------------------ conditions
+
+    def check(self, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
+        """Raise ``explain(*values)`` in each run in which this condition is false."""
+        self.tape.check(self, explain, values)
+
+    def expected(self) -> bool:
+        """Whether this condition is true for the example; if it is, runs in which it is false stop."""
+        holds = bool(self.node.value)
+        if holds:
+            self.tape.check(self, Unexpected, ())
+        return holds
+
+    @property
+    def module(self) -> Module:
+        """The array module that creates arrays beside this one."""
+        return Module(self.tape)
+
     # ------------------------------------------------------------ NumPy's calls
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **settings: Any) -> Any:
@@ -284,6 +370,12 @@ class Traced(NDArrayOperatorsMixin):
         if function in _SHARE_MEMORY:
             one, other = [_memory(each) for each in args[:2]]
             return one is other and function(*_values(args))
+        if function in _SHAPE_BY_VALUE or function is np.where and len(args) == 1:
+            raise no_number_yet("shape")
+        if function is np.bincount and not settings.get("minlength"):
+            raise no_number_yet("shape")
+        if function in _ANSWERS:
+            raise no_number_yet("__bool__")
         if function is np.copyto:
             return _copy_to(*args, **settings)
         out = settings.pop("out", None)
@@ -293,6 +385,9 @@ class Traced(NDArrayOperatorsMixin):
         return result if out is None else _target(out).become(result)
 
     def __getitem__(self, index: Any) -> Traced:
+        for each in index if isinstance(index, tuple) else (index,):
+            if isinstance(each, Traced) and each.dtype.kind == "b":
+                raise no_number_yet("shape")
         return self.tape.call("slice" if is_basic(index) else "getitem", getitem, (self, index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
