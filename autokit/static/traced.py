@@ -391,7 +391,7 @@ class Traced(NDArrayOperatorsMixin):
         return self.tape.call("slice" if is_basic(index) else "getitem", getitem, (self, index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        if index is Ellipsis or index == slice(None):
+        if index is Ellipsis or isinstance(index, slice) and index == slice(None):
             self.become(value)
         elif is_basic(index):
             self[index].become(value)

@@ -1,0 +1,427 @@
+"""Generated code that NumPy runs: a static graph as a function that a reader can follow, and a debugger.
+
+Each call writes into memory that was planned (:mod:`autokit.static.memory`), by ``out=``; the views of that
+memory are made once, before the function. The text is known to :mod:`linecache` under a name of its own, so
+``pdb``, tracebacks and profilers show its lines.
+"""
+
+from __future__ import annotations
+
+import linecache
+import weakref
+from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from autokit.static.calls import Blocks, is_computed_in_blocks, is_reduction, is_ufunc
+from autokit.static.graph import Graph, Node, mapped
+from autokit.static.memory import Plan, new_arena, plan_memory, registers
+from autokit.static.spelling import Namespace, Text
+from autokit.static.traced import astype, getitem, put, put_flat, write
+
+METHODS = {np.reshape: "reshape", np.transpose: "transpose", np.swapaxes: "swapaxes", np.squeeze: "squeeze"}
+"""Functions of NumPy that take longer to begin than the array's own method."""
+
+_serial = count(1)
+
+
+class Program:
+    """A static graph as a function of the arrays of its inputs.
+
+    It may be called from several threads, and while it runs: each call that is under way has an arena of its own.
+
+    Attributes
+    ----------
+    source : str
+        The text of the module: the memory, and the function.
+    plan : Plan
+    nodes : dict
+        For each line of the text the node that it computes.
+    """
+
+    def __init__(
+        self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: dict[str, Any], states: list[str]
+    ) -> None:
+        self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
+        self.file = f"<autokit.static {name} #{next(_serial)}>"
+        self._given, self._states = given, states
+        self._spare: list[Callable[..., Any]] = []
+        self._code = compile(source, self.file, "exec")
+        linecache.cache[self.file] = len(source), None, source.splitlines(True), self.file
+        weakref.finalize(self, linecache.cache.pop, self.file, None)
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        try:
+            run = self._spare.pop()
+        except IndexError:
+            run = self.new_function()
+        try:
+            return run(*inputs)
+        except Exception as error:
+            self._explain(error)
+            raise
+        finally:
+            self._spare.append(run)
+
+    def new_function(self) -> Callable[..., Any]:
+        """The function, with memory of its own; a debugger steps through it."""
+        module = {**self._given, "arena": new_arena(self.plan)}
+        exec(self._code, module)
+        return module[self.name]
+
+    def bind(self, states: Sequence[np.ndarray]) -> None:
+        """Let other arrays, which lie in memory as those before did, be the states, in the graph's order."""
+        for name, array in zip(self._states, states, strict=True):
+            before = self._given[name]
+            if (array.shape, array.dtype, array.strides) != (before.shape, before.dtype, before.strides):
+                raise ValueError(f"{name} has another shape, dtype or order than the code was made for")
+        self._given.update(zip(self._states, states))
+        self._spare.clear()
+
+    def _explain(self, error: Exception) -> None:
+        """Add to an error the line of the learner's program from which the failing call comes."""
+        trace = error.__traceback__
+        while trace is not None:
+            node = self.nodes.get(trace.tb_lineno) if trace.tb_frame.f_code.co_filename == self.file else None
+            if node is not None and node.line is not None:
+                text = linecache.getline(*node.line).strip()
+                error.add_note(f"in {node.operation or node.name}, {node.line[0]}, line {node.line[1]}: {text}")
+            trace = trace.tb_next
+
+
+def build(graph: Graph, name: str = "step") -> Program:
+    """Make code of a graph.
+
+    Examples
+    --------
+    >>> from autokit.static.traced import Tape
+    >>> tape = Tape()
+    >>> x = tape.given("input", np.ones((2, 3), np.float32), "x")
+    >>> tape.graph.outputs = [np.add.reduce(np.tanh(x), axis=0).node]
+    >>> example = build(tape.graph, "example")
+    >>> print(example.source)
+    <BLANKLINE>
+    >>> example(np.zeros((2, 3), np.float32))
+    (array([0., 0., 0.], dtype=float32),)
+    """
+    return _Writer(graph, name).program()
+
+
+class _Writer:
+    """The text of a program while it is written.
+
+    Attributes
+    ----------
+    arrays : dict
+        An array for each node whose memory is known before the run: views of it are made once.
+    before, body : list of str
+        The lines before the function, and in it.
+    """
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self.graph, self.name, self.plan = graph, name, plan_memory(graph)
+        self.space = Namespace({name, "arena", "array", "copyto", "ndarray", *_functions(graph)})
+        self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
+        self.gradients = _gradients(graph)
+        self.arena = new_arena(self.plan)
+        self.arrays: dict[Node, np.ndarray] = {}
+        self.before: list[str] = []
+        self.body: list[str] = []
+        self.lines: dict[int, Node] = {}
+        self._made: dict[Any, str] = {}
+        self._said: tuple[Any, ...] = ()
+
+    def program(self) -> Program:
+        """Write down all nodes, the outputs, and the new values of states."""
+        for node in self.graph.nodes:
+            self._node(node)
+        self._end()
+        parameters = ", ".join([self.space.names[node] for node in self.graph.inputs])
+        head = [*self.before, "", "", f"def {self.name}({parameters}):"]
+        source = "\n".join([*head, *[f"    {line}" for line in self.body]]) + "\n"
+        lines = {number + len(head): node for number, node in self.lines.items()}
+        states = [self.space.names[node] for node in self.graph.states]
+        return Program(self.name, source, self.plan, lines, self.space.objects, states)
+
+    # ------------------------------------------------------------ nodes
+
+    def _node(self, node: Node) -> None:
+        if node.kind == "input":
+            self.space.names[node] = self.space.fresh(node.label or "x")
+        elif node.kind in ("const", "state"):
+            name = self.space.names[node] = self.space.fresh(self._wish(node))
+            self.space.objects[name] = self.arrays[node] = node.value
+        elif node.kind == "number":
+            self._number(node)
+        elif node.kind == "view":
+            self._view(node)
+        elif node.kind == "check":
+            explain = self.space.given(getattr(node.function, "__name__", "explain"), node.function)
+            self._say(node, f"if not {self.space.spelled(node.args[0])}:")
+            self._say(node, f"    raise {explain}({self.space.arguments(node.args[1:], {})})")
+        elif isinstance(node.function, Blocks):
+            self._blocks(node)
+        elif not is_computed_in_blocks(node):
+            self._call(node)
+
+    def _number(self, node: Node) -> None:
+        """A number that Python computes before each run."""
+        dtype = self.space.spelled(np.asarray(node.value).dtype)
+        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self._wish(node), node)
+        compute = self.space.given(f"compute_{name}", node.function)
+        self._say(node, f"{name}[()] = {compute}({self.space.arguments(node.args, node.settings)})")
+
+    def _view(self, node: Node) -> None:
+        """A view of memory that is known is made once, before the function; others in each run."""
+        text = self._expression(node.name, node.function, node.args, node.settings)
+        base = self.arrays.get(node.args[0])
+        array = None if base is None else node.function(base, *node.args[1:], **node.settings)  # type: ignore[misc]
+        if array is not None and (np.may_share_memory(array, base) or not array.size):
+            self.arrays[node] = array
+            self.space.names[node] = self._once(text, self._wish(node))
+        else:
+            name = self.space.names[node] = self.space.fresh(self._wish(node))
+            self._say(node, f"{name} = {text}")
+
+    def _call(self, node: Node) -> None:
+        """A call whose result goes to memory that was planned for it, or to where NumPy finds some."""
+        target = self._target(node)
+        if target is not None:
+            for line in self._into(node, target):
+                self._say(node, line)
+            return
+        function = _on_copies(node.function) if node.kind == "effect" else node.function
+        name = self.space.names[node] = self.space.fresh(self._wish(node))
+        self._say(node, f"{name} = {self._expression(node.name, function, node.args, node.settings)}")
+
+    def _target(self, node: Node) -> str | None:
+        """The name of the memory that was planned for a node."""
+        state, place = self.plan.in_states.get(node), self.plan.places.get(node)
+        if state is not None:
+            self.arrays[node] = self.arrays[state]
+            self.space.names[node] = self.space.names[state]
+        elif place is not None:
+            self.arrays[node] = np.ndarray(node.shape, node.dtype, self.arena, place.offset)
+            dtype = self.space.spelled(node.dtype)
+            text = f"ndarray({node.shape}, {dtype}, arena, {place.offset})"
+            over = self.space.names.get(place.over) if place.over else None
+            self.space.names[node] = over or self._once(text, self._wish(node), node)
+        return self.space.names.get(node)
+
+    def _end(self) -> None:
+        """Copy the outputs, then write the new values of states that are not there yet, and return."""
+        names, plan = self.space.names, self.plan
+        copies = ", ".join([f"array({names[node]})" for node in self.graph.outputs])
+        outputs = f"({copies},)" if copies else "()"
+        late = [pair for pair in self.graph.updates.items() if plan.in_states.get(pair[1]) is not pair[0]]
+        if late:
+            self.body += ["# the outputs, and the new values of states", f"outputs = {outputs}"]
+            outputs = "outputs"
+        written = []
+        for state, node in late:
+            name = names[node]
+            if any(owner.kind == "state" for owner in plan.owners[node]):  # which may be written before
+                name = self.space.fresh(f"new_{names[state]}")
+                self.body.append(f"{name} = array({names[node]})")
+            written.append(f"copyto({names[state]}, {name})")
+        self.body += [*written, f"return {outputs}"]
+
+    # ------------------------------------------------------------ text
+
+    def _say(self, node: Node, text: str) -> None:
+        """Append a line to the function, below a comment where it belongs to another line or operation."""
+        line = node.phase, node.line
+        if line != self._said[:2]:
+            shown = f", line {node.line[1]}: {linecache.getline(*node.line).strip()}" if node.line else ""
+            self.body.append(f"# {node.phase or 'forward'}{shown}")
+        if (*line, node.operation, node.module) != self._said and node.operation:
+            self.body.append(f"# · {node.operation} {node.module}".rstrip())
+        self._said = (*line, node.operation, node.module)
+        self.lines[len(self.body) + 1] = node
+        self.body.append(text)
+
+    def _once(self, text: str, wish: str, key: Any = None) -> str:
+        """The name of what ``text`` gives, before the function: one for each ``key``, or for each text."""
+        key = text if key is None else key
+        if key not in self._made:
+            self._made[key] = self.space.fresh(wish)
+            self.before.append(f"{self._made[key]} = {text}")
+        return self._made[key]
+
+    def _wish(self, node: Node) -> str:
+        """The name that a value would like to have."""
+        if node.label or node in self.gradients:
+            return node.label or self.gradients[node]
+        if node.kind == "const":
+            return _word_of(node.value)
+        if node.kind == "view":
+            suffix = {"transpose": "T", "slice": "part"}.get(node.name, "view")
+            return f"{self.space.names[node.args[0]].removesuffix('_view')}_{suffix}"
+        prefix = "d_" if node.phase == "backward" else ""
+        return prefix + (node.operation or node.name)
+
+    def _expression(self, name: str, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> str:
+        """A call, as a reader would write it: by the array's method or brackets where there are such."""
+        spelled = self.space
+        if args and isinstance(args[0], Node | Text):
+            base, rest = spelled.spelled(args[0]), args[1:]
+            if function is getitem:
+                return f"{base}[{spelled.index(*rest)}]"
+            if function is np.transpose and rest in ((), (None,)) and not settings:
+                return f"{base}.T"
+            if function in METHODS or function is getattr(np.ndarray, name, None):
+                return f"{base}.{METHODS.get(function, name)}({spelled.arguments(rest, settings)})"
+        return f"{self._function(name, function)}({spelled.arguments(args, settings)})"
+
+    def _function(self, name: str, function: Any) -> str:
+        """The name of a function; reductions are methods of theirs."""
+        ufunc = getattr(function, "__self__", None)
+        if isinstance(ufunc, np.ufunc):
+            return f"{self.space.given(ufunc.__name__, ufunc)}.{function.__name__}"
+        return self.space.given(getattr(function, "__name__", name), function)
+
+    # ------------------------------------------------------------ calls into memory that is there
+
+    def _into(self, node: Node, target: str) -> list[str]:
+        """The lines that compute ``node`` into the array of this name."""
+        args, settings, spelled = node.args, node.settings, self.space.spelled
+        if node.function is np.where:
+            first = [] if spelled(args[2]) == target else [f"copyto({target}, {self._filler(node, 2)})"]
+            return [*first, f"copyto({target}, {self._filler(node, 1)}, where={spelled(args[0])})"]
+        if node.function is np.copy or node.function is astype:
+            return [f"copyto({target}, {spelled(args[0])}, casting='unsafe')"]
+        if node.function in (write, put, put_flat):
+            first = [] if spelled(args[0]) == target else [f"copyto({target}, {spelled(args[0])})"]
+            return [*first, self._assignment(node, target)]
+        if is_ufunc(node):
+            args = tuple(self._operands(node))
+        settings = {name: value for name, value in settings.items() if value is not False}
+        return [self._expression(node.name, node.function, args, {**settings, "out": Text(target)})]
+
+    def _operands(self, node: Node) -> list[Any]:
+        """The operands of an elementwise call; numbers get the dtype in which NumPy would compute."""
+        kinds = [getattr(each, "dtype", type(each)) for each in node.args]
+        try:
+            dtypes = node.function.resolve_dtypes((*kinds, None))  # type: ignore[union-attr]
+            return [
+                each if isinstance(each, Node) else Text(self.space.number(each, dtype))
+                for each, dtype in zip(node.args, dtypes)
+            ]
+        except (TypeError, OverflowError):
+            return list(node.args)
+
+    def _filler(self, node: Node, place: int) -> str:
+        """One of the two values between which ``where`` chooses."""
+        value = node.args[place]
+        return self.space.spelled(value) if isinstance(value, Node) else self.space.number(value, node.dtype)
+
+    def _assignment(self, node: Node, target: str) -> str:
+        """What writes into a part of ``target``."""
+        _, where, value = node.args
+        if node.function is put:
+            return f"{target}[{self.space.index(where)}] = {self.space.spelled(value)}"
+        if node.function is put_flat:
+            return f"{target}.put({self.space.spelled(where)}, {self.space.spelled(value)})"
+        text, array = Text(target), self.arrays[node]
+        for name, function, args, settings in where:
+            text = Text(self._expression(name, function, (text, *args), settings))
+            array = function(array, *args, **settings)
+        assert np.may_share_memory(array, self.arrays[node]) or not array.size, "a write into a copy"
+        return f"copyto({self._once(text, f'{target}_part')}, {self.space.spelled(value)}, casting='unsafe')"
+
+    # ------------------------------------------------------------ blocks
+
+    def _blocks(self, whole: Node) -> None:
+        """A loop in which elementwise calls take some thousand elements at a time."""
+        blocks: Blocks = whole.function  # type: ignore[assignment]
+        size = blocks.nodes[0].value.size
+        length = _block_length(size)
+        parts = [node for node in self.graph.nodes if is_computed_in_blocks(node) and node.args[0] is whole]
+        for node in parts:
+            self._target(node)
+        names, lines = self._block_names(blocks, [*whole.args, *parts], size, length)
+        outside, self.space.names = self.space.names, names
+        for node in blocks.nodes:
+            lines += self._into(node, names[node])
+        self.space.names = outside
+        inner = len(blocks.nodes) - len(parts)
+        self._say(whole, f"for start in range(0, {size}, {length}):  # {inner} values never leave the cache")
+        for line in lines:
+            self._say(whole, f"    {line}")
+
+    def _block_names(
+        self, blocks: Blocks, outside: list[Node], size: int, length: int
+    ) -> tuple[dict[Node, str], list[str]]:
+        """The names of the blocks of all values, and the lines that cut them out of the arrays ``outside``."""
+        names, lines = {}, []
+        for node, array in zip([*blocks.operands, *blocks.results], outside):
+            names[node] = self.space.names[array]
+            if array.shape:
+                block = self.space.fresh(f"{names[node]}_block")
+                lines.append(f"{block} = {self._flat(array)}[start : start + {length}]")
+                names[node] = block
+        for node, register in registers(blocks).items():
+            text = f"ndarray({length}, {self.space.spelled(node.dtype)})"
+            names[node] = self._once(text, register, (text, register))
+        if size % length:  # the last block is shorter
+            for memory in dict.fromkeys([names[node] for node in registers(blocks)]):
+                lines.append(f"{memory}_block = {memory}[: {size} - start]")
+            names |= {node: f"{names[node]}_block" for node in registers(blocks)}
+        return names, lines
+
+    def _flat(self, node: Node) -> str:
+        """The name of an array's elements in a row."""
+        name, array = self.space.names[node], self.arrays.get(node)
+        if len(node.shape) == 1:
+            return name
+        if array is not None and np.may_share_memory(array, array.reshape(-1)):
+            return self._once(f"{name}.reshape(-1)", f"{name}_flat")
+        flat = self.space.fresh(f"{name}_flat")
+        self._say(node, f"{flat} = {name}.reshape(-1)")
+        return flat
+
+
+def _functions(graph: Graph) -> set[str]:
+    """The names of the functions that a graph calls."""
+    return {name for node in graph.nodes for name in node.name.split(".")}
+
+
+def _gradients(graph: Graph) -> dict[Node, str]:
+    """Names for the gradients of states: the values of their shape from which an update begins."""
+    names: dict[Node, str] = {}
+    for state, node in graph.updates.items():
+        waiting = [node]
+        while waiting:
+            each = waiting.pop()
+            if each.phase == "update":
+                waiting += each.operands()
+            elif each.phase == "backward" and each.shape == state.shape:
+                names.setdefault(each, f"d_{state.label}")
+    return names
+
+
+def _word_of(array: np.ndarray) -> str:
+    """A name for a constant."""
+    if array.size and array.dtype.kind in "biuf" and (array == array.flat[0]).all():
+        return {0: "zeros", 1: "ones"}.get(array.flat[0], "constant")
+    return "constant"
+
+
+def _block_length(size: int) -> int:
+    """How many elements a block has: about 8,000, and so many that the last block is full, if that can be."""
+    lengths = [length for length in range(12_000, 4_000, -1) if size % length == 0]
+    return min(lengths, key=lambda length: abs(length - 8192), default=8192)
+
+
+def _on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` on copies of arrays, which it may keep: their memory is used again."""
+
+    @wraps(function)
+    def call(*args: Any, **settings: Any) -> Any:
+        args, settings = mapped((args, settings), lambda one: np.array(one) if isinstance(one, np.ndarray) else one)
+        return function(*args, **settings)
+
+    return call
