@@ -107,3 +107,28 @@ def located(explain: Callable[..., Exception]) -> Callable[..., Exception]:
 def refused(words: str, line: Line | None = None) -> StaticError:
     """The error for something that a static graph cannot contain, at ``line`` or at the running line."""
     return StaticError(f"{described(line or program_line())}\n  {words}")
+
+
+# ---------------------------------------------------------------- TensorFlow 1's
+
+
+class OpError(Exception):
+    """An operation of TensorFlow 1's graph failed while a session ran it."""
+
+
+class InvalidArgumentError(OpError):
+    """An operation got an operand that it cannot compute with, or none."""
+
+
+class FailedPreconditionError(OpError):
+    """An operation ran too early, as on a variable without a value."""
+
+
+class NotFoundError(OpError):
+    """A file has no value for a variable."""
+
+
+def failed(error: Exception, line: Line | None, name: str) -> Exception:
+    """The exception to raise for an ``error`` of the operation ``name``, which ``line`` defined."""
+    kind = type(error) if isinstance(error, OpError | StaticError | IndexError) else InvalidArgumentError
+    return kind(f"{error}\n  {name} was defined at {described(line)}")

@@ -50,7 +50,10 @@ class Tracing(Detour):
         self.modules: dict[Any, str] = {}
         self.counters: list[tuple[Any, Counter]] = []
         self.optimizers: list[Any] = []
+        self.settings: dict[Any, Any] = {}
+        self.labels: set[str] = set()
         self.generators: dict[Any, Any] = {}
+        self.streams: dict[Any, Any] = {}
         self.deriving = 0
 
     # ------------------------------------------------------------ operations
@@ -138,9 +141,9 @@ class Tracing(Detour):
         if "_hooks" in tensor.__dict__ or "_post_accumulate_hooks" in tensor.__dict__:
             raise refused("a hook runs in Python, and a graph holds no Python: remove it, or keep to eager.")
         label = name or self.names.get(tensor) or tensor.name or name_in_program(tensor) or "tensor"
-        taken = {kept.node.label for kept in self.states.values()}
-        while label in taken:
+        while label in self.labels:
             label += "_"
+        self.labels.add(label)
         if base is not None:
             traced = base.array
             for step, settings in tensor.__dict__["_steps"]:
@@ -171,15 +174,26 @@ class Tracing(Detour):
         if isinstance(generator, _Draws):
             return generator
         if generator not in self.generators:
+            self.streams[generator] = generator._source()
             self.generators[generator] = _Draws(self.tape, generator), copy.deepcopy(vars(generator))
         return self.generators[generator][0]
 
     # ------------------------------------------------------------ optimizers
 
+    def watch(self, optimizer: Any) -> None:
+        """Adopt what an optimizer trains, and see to it that nobody else changes its settings meanwhile."""
+        if optimizer in self.settings:
+            return
+        self.settings[optimizer] = [dict(group) for group in optimizer.param_groups]
+        for number, group in enumerate(optimizer.param_groups):
+            for place, param in enumerate(group["params"]):
+                self.adopt(param, "" if param in self.names else f"group{number}.{place}")
+
     def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
         """Trace a step of an optimizer, with its settings as numbers and its memory as states."""
         place = len(self.optimizers)
         self.optimizers.append(optimizer)
+        self.watch(optimizer)
         known = set(optimizer.state)
         for param, memory in optimizer.state.items():
             if not isinstance(param, Tensor):
@@ -246,7 +260,19 @@ class Tracing(Detour):
         for kept in self.states.values():
             kept.restore()
         for generator, (_, state) in self.generators.items():
+            seeded = generator._twister is not self.streams[generator]
             vars(generator).update(state)
+            if seeded and error[0] is None:
+                raise refused("the function seeds a generator, which would draw the same in each run: seed it outside.")
+        for optimizer, settings in self.settings.items():
+            for group, before in zip(optimizer.param_groups, settings):
+                changed = [name for name in before if group[name] is not before[name]]
+                group.update(before)
+                if changed and error[0] is None:
+                    raise refused(
+                        f"the function changes {changed[0]} of the optimizer, as a scheduler does, and a graph "
+                        "does not: call scheduler.step() outside, after the compiled step."
+                    )
 
 
 class LazyState(Exception):
@@ -329,6 +355,7 @@ class _Kept:
         "array",
         "grad",
         "grad_after",
+        "first",
         "grad_before",
         "new",
         "node",
@@ -340,7 +367,7 @@ class _Kept:
 
     def __init__(self, tensor: Tensor, array: Any, traced: Any) -> None:
         self.tensor, self.array, self.traced = tensor, array, traced
-        self.node = traced.node if isinstance(traced, Traced) else traced
+        self.node = self.first = traced.node if isinstance(traced, Traced) else traced
         self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
         self.grad_before: Node | None = None
         self.grad_after: Any = None

@@ -1,0 +1,78 @@
+"""A compiled step beside the eager one, from the same state and on the same example."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from autokit.base.generator import STREAMS
+from autokit.static.errors import StaticError
+from autokit.static.trace import tensors_in
+
+TOLERANCE = 1e-5
+"""How far two numbers may be apart, relative to the largest in their tensor: sums have another order."""
+
+
+def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise unless the compiled ``step`` and its function agree on results and on states."""
+    plan = step._plan(args, kwargs)
+    trace = plan.trace
+    arrays = [getattr(each, "array", each) for each in tensors_in((args, kwargs))]
+    before = _Snapshot(trace)
+    expected = _named_values(trace, step.function(*args, **kwargs))
+    before.restore()
+    computed = _named_values(trace, plan(arrays))
+    before.restore()
+    for name, value in expected.items():
+        distance = _distance(value, computed[name])
+        if distance > TOLERANCE:
+            raise StaticError(
+                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of the "
+                "largest number in it. This is a mistake in autokit: please report it, with the program."
+            )
+
+
+def _named_values(trace: Any, result: Any) -> dict[str, Any]:
+    """Copies of the results of a run, and of all states after it."""
+    found = {f"result {place}": np.array(getattr(each, "array", each)) for place, each in enumerate(tensors_in(result))}
+    for tensor, node in trace.states:
+        if tensor.array is not None:
+            found[node.label] = np.array(tensor.array)
+    for tensor, counter in trace.tracing.counters:
+        found[counter.number.text] = np.array(tensor.array)
+    return found
+
+
+def _distance(one: Any, other: Any) -> float:
+    if one.shape != other.shape:
+        return np.inf
+    if one.dtype.kind != "f":
+        return 0.0 if np.array_equal(one, other) else np.inf
+    if not one.size or np.array_equal(one, other, equal_nan=True):
+        return 0.0
+    with np.errstate(all="ignore"):
+        apart = np.abs(one.astype(np.float64) - other).max() / max(np.abs(one).max(), 1e-30)
+    return float(apart) if apart == apart else np.inf
+
+
+class _Snapshot:
+    """What a run changes: arrays, gradients, counters and random streams."""
+
+    def __init__(self, trace: Any) -> None:
+        self.tensors = [kept.tensor for kept in trace.tracing.states.values()]
+        self.arrays = [(each, each.array, each.array.copy(), each._grad) for each in self.tensors]
+        self.grads = [(each._grad.array, each._grad.array.copy()) for each in self.tensors if each._grad is not None]
+        generators = {*STREAMS.values(), *trace.tracing.generators}
+        self.streams = [(each, copy.deepcopy(vars(each))) for each in generators]
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for tensor, array, values, grad in self.arrays:
+            tensor.array, tensor._grad = array, grad
+            array[...] = values
+        for array, values in self.grads:
+            array[...] = values
+        for generator, state in self.streams:
+            vars(generator).update(copy.deepcopy(state))
