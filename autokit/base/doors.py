@@ -26,6 +26,9 @@ dot: Callable[..., str] = _closed
 save: Callable[..., None] = _closed
 """Write a graph or a timeline to a file, in the format that the file's ending names."""
 
+compiled: Callable[..., Any] = _closed
+"""A function that runs as a static graph, or a decorator of such functions."""
+
 
 def shown(value: Any, include: Any = None, exclude: Any = None) -> dict[str, Any]:
     """The method ``_repr_mimebundle_`` of classes whose values are drawn: the forms that a notebook shows."""

@@ -130,5 +130,7 @@ class NotFoundError(OpError):
 
 def failed(error: Exception, line: Line | None, name: str) -> Exception:
     """The exception to raise for an ``error`` of the operation ``name``, which ``line`` defined."""
-    kind = type(error) if isinstance(error, OpError | StaticError | IndexError) else InvalidArgumentError
+    if isinstance(error, StaticError):
+        return error
+    kind = type(error) if isinstance(error, OpError) else InvalidArgumentError
     return kind(f"{error}\n  {name} was defined at {described(line)}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from autokit.static.graph import Node, substitute
 
 
@@ -32,5 +34,6 @@ def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[
                 raise node.function(*operands)  # type: ignore[misc]
             values[node] = None
         elif node.function is not None:
-            values[node] = node.function(*substitute(node.args, values), **substitute(node.settings, values))
+            value = node.function(*substitute(node.args, values), **substitute(node.settings, values))
+            values[node] = np.asarray(value) if isinstance(value, np.generic) else value
         yield node, values[node]

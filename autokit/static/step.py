@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -133,6 +134,12 @@ class Step:
         self.remarks: list[str] = []
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Step:
+        settings = {"dynamic": self.dynamic, "backend": self.backend, "passes": self.pass_names}
+        settings |= {"check": self.checks, "keep_grads": self.keep_grads}
+        parts = [copy.deepcopy(each, memo) for each in (self.function, self.model, self.optimizer)]
+        return Step(*parts, **settings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
@@ -266,6 +273,67 @@ class Step:
         from autokit.static.comparing import compare_with_eager
 
         compare_with_eager(self, args, kwargs)
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    model: Any = None,
+    optimizer: Any = None,
+    dynamic: bool | None = None,
+    backend: str = "numpy",
+    passes: Sequence[str] | None = None,
+    check: bool = False,
+    keep_grads: bool | None = None,
+) -> Any:
+    """A function that is traced into a static graph when a signature first comes, and then runs as that.
+
+    Parameters
+    ----------
+    function : callable or Module, optional
+        Without it the result is a decorator.
+    model, optimizer : optional
+        What takes part and cannot be found, as it is neither named in the function nor called by it.
+    dynamic : bool, optional
+        Build for any number of rows; by default as soon as a second number comes.
+    backend : str
+        ``"numpy"`` makes NumPy code; ``"interpreted"`` runs the graph node by node.
+    passes : sequence of str, optional
+        The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
+    check : bool
+        Compare the second call with an eager one.
+    keep_grads : bool, optional
+        Leave gradients in ``.grad``; by default where no optimizer takes a step in the function.
+
+    Raises
+    ------
+    Untraceable
+        Where the function asks for a number of a tensor, as ``if loss > 1`` does.
+    StaticError
+        Where it does what a graph cannot.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> @compile
+    ... def step(x, y):
+    ...     optimizer.zero_grad()
+    ...     loss = ((model(x) - y) ** 2).mean()
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     return loss
+    >>> x = torch.tensor([[0.0, 1.0], [1.0, 1.0]])
+    >>> losses = [step(x, x.sum(1, keepdim=True)).item() for _ in range(100)]
+    >>> losses[-1] < losses[0]
+    True
+    """
+    settings: dict[str, Any] = {"model": model, "optimizer": optimizer, "dynamic": dynamic}
+    settings |= {"backend": backend, "passes": passes, "check": check, "keep_grads": keep_grads}
+    if function is None:
+        return lambda function: Step(function, **settings)
+    return Step(function, **settings)
 
 
 def _key(value: Any) -> Any:

@@ -109,7 +109,7 @@ class Tape:
         if isinstance(value, tuple | list):
             if not any([isinstance(each, np.ndarray | np.generic) for each in value]):
                 return value
-            return self._parts(name, function, operands, named, value, kind)
+            return self.parts(name, function, operands, named, value, kind)
         value = np.asarray(value)
         first = args[0] if args and isinstance(args[0], Traced) else None
         if first is None or kind != "call" or not np.may_share_memory(value, first.node.value):
@@ -120,7 +120,7 @@ class Tape:
         step = (name, function, tuple(args[1:]), settings)
         return Traced(self, node, first if first.root is None else first.root, (*first.chain, step))
 
-    def _parts(
+    def parts(
         self, name: str, function: Any, operands: Any, named: Any, several: Any, kind: str
     ) -> tuple[Any, ...] | list[Any]:
         """The results of a call that has several, each a node of its own."""

@@ -29,8 +29,13 @@ OPAQUE = {
     "transposed_convolution",
     "convolution_by_weight",
     "max_pool",
+    "index_backward",
+    "add_rows",
 }
-"""Operations that are one call in the graph, since what they do inside is no call of NumPy's alone."""
+"""Operations that are one call in the graph, as what they do inside is no row of NumPy's calls."""
+
+OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding"}
+"""Operations whose derivatives are one call each."""
 
 
 class Tracing(Detour):
@@ -209,7 +214,7 @@ class Tracing(Detour):
             for number, group in enumerate(optimizer.param_groups):
                 which = f"{type(optimizer).__name__} {place + 1}, " if place else ""
                 group.update(self._numbers(group, f"{which}group {number}:" if number or place else ""))
-            result = proceed()
+            return proceed()
         finally:
             for group, before in zip(optimizer.param_groups, settings):
                 group.update(before)
@@ -217,9 +222,8 @@ class Tracing(Detour):
             begun = set(optimizer.state) - known
             for param in begun:
                 del optimizer.state[param]
-        if begun:
-            raise LazyState
-        return result
+            if begun:
+                raise LazyState
 
     def _adopt_memory(self, optimizer: Any, label: str, name: str, value: Any) -> None:
         if not isinstance(value, Tensor):
@@ -298,14 +302,14 @@ class _TracedRules:
     def _computing(self) -> Any:
         """The rules whose derivatives run: of an opaque operation those for NumPy's arrays."""
         rules = self.rules
-        opaque = rules.operation.name in OPAQUE and isinstance(rules, Rules)
+        opaque = rules.operation.name in OPAQUE_DERIVATIVES and isinstance(rules, Rules)
         return rules.operation.rules(rules.learns, rules.wide, True) if opaque else rules
 
     def _noted(
         self, place: int, vjp: Callable[..., Any], needs: Any, on_tensors: bool = False
     ) -> tuple[int, Any, Any]:
         tracing, name = self.tracing, self.rules.operation.name
-        opaque = name in OPAQUE and not on_tensors and vjp is not unchanged
+        opaque = name in OPAQUE_DERIVATIVES and not on_tensors and vjp is not unchanged
 
         def noted(g: Any, *values: Any) -> Any:
             tape = tracing.tape
