@@ -377,7 +377,7 @@ class _Writer:
         name, array = self.space.names[node], self.arrays.get(node)
         if len(node.shape) == 1:
             return name
-        if array is not None:
+        if array is not None and np.may_share_memory(array, array.reshape(-1)):
             return self._once(f"{name}.reshape(-1)", f"{name}_flat")
         flat = self.space.fresh(f"{name}_flat")
         self._say(node, f"{flat} = {name}.reshape(-1)")
