@@ -3,7 +3,7 @@
 ``import autokit.static as tf`` gives the names of TensorFlow 1.
 """
 
-from autokit.static import tf as _tf
 from autokit.static.tf import *  # noqa: F403
+from autokit.static.tf.absent import absent as _absent
 
-__getattr__ = _tf.absent("tf", globals())
+__getattr__ = _absent("tf", globals())

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, located, no_number_yet, program_line, refused
-from autokit.static.graph import Graph, Node, mapped
+from autokit.static.graph import Graph, Node, mapped, nodes_in
 from autokit.static.numbers import Number
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -111,6 +112,9 @@ class Tape:
                 return value
             return self.parts(name, function, operands, named, value, kind)
         value = np.asarray(value)
+        given = [*nodes_in(operands), *nodes_in(named)]
+        if kind == "call" and given and all([node.kind == "const" for node in given]) and value.base is None:
+            return Traced(self, self.add("const", "const", value=value))
         first = args[0] if args and isinstance(args[0], Traced) else None
         if first is None or kind != "call" or not np.may_share_memory(value, first.node.value):
             return Traced(self, self.add(kind, name, function, operands, named, value))
@@ -319,17 +323,29 @@ class Traced(NDArrayOperatorsMixin):
         raise no_number_yet("__array__")
 
     def __bool__(self) -> bool:
-        raise no_number_yet("__bool__")
+        return bool(self._known("__bool__"))
 
     def item(self, *place: int) -> Any:
-        """Refuse: there is no number yet."""
-        raise no_number_yet("item")
+        """The number of a constant; otherwise there is none yet."""
+        return self._known("item").item(*place)
 
-    __float__ = __int__ = __index__ = __complex__ = item
+    def __float__(self) -> float:
+        return float(self._known("item"))
+
+    def __int__(self) -> int:
+        return int(self._known("item"))
+
+    __index__ = __int__
 
     def tolist(self) -> Any:
-        """Refuse: there are no numbers yet."""
-        raise no_number_yet("tolist")
+        """The numbers of a constant; otherwise there are none yet."""
+        return self._known("tolist").tolist()
+
+    def _known(self, asked: str) -> Any:
+        """The value, if it is a constant."""
+        if self.node.kind != "const":
+            raise no_number_yet(asked)
+        return self.node.value
 
     # ------------------------------------------------------------ conditions
 
@@ -340,7 +356,7 @@ class Traced(NDArrayOperatorsMixin):
     def expected(self) -> bool:
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""
         holds = bool(self.node.value)
-        if holds:
+        if holds and self.node.kind != "const":
             self.tape.check(self, Unexpected, ())
         return holds
 
@@ -352,6 +368,8 @@ class Traced(NDArrayOperatorsMixin):
     # ------------------------------------------------------------ NumPy's calls
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **settings: Any) -> Any:
+        if any([isinstance(each, Tensor) for each in args]):
+            return NotImplemented  # an operation on tensors, which come back with their arrays
         if method == "at":
             target = _target(args[0])
             return target._replace(self.tape.call(f"{ufunc.__name__}.at", at, (ufunc, *args)))
@@ -365,6 +383,8 @@ class Traced(NDArrayOperatorsMixin):
         return _target(out[0]).become(result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
+        if any([issubclass(each, Tensor) for each in types]):
+            return NotImplemented
         if function in _ABOUT_SHAPES:
             return function(*_values(args), **_values(settings))
         if function in _SHARE_MEMORY:

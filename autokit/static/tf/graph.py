@@ -1,0 +1,530 @@
+"""TensorFlow 1's graph: operations with names, which are defined first and run by a session.
+
+Each function of this package, such as ``matmul``, adds an :class:`Operation` to the default graph and returns
+its outputs, :class:`Tensor`, which have a name, a dtype and a shape, and no numbers. An operation is a
+function of autokit's tensors together with its operands. A :class:`Trace` calls it on traced tensors: once
+when the program defines it, so that shapes are known and errors come at once, and again in a session, for the
+sizes that are fed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from autokit.base.dtypes import BY_NUMPY
+from autokit.engine.tensor import Tensor as Value
+from autokit.engine.tensor import new_tensor
+from autokit.static.errors import Untraceable, described, failed, program_line
+from autokit.static.graph import Node, mapped
+from autokit.static.tf.shapes import TensorShape, converted, different
+from autokit.static.traced import Tape, Traced
+from autokit.static.tracing import Tracing
+
+__all__ = [
+    *("Graph", "GraphKeys", "Operation", "Tensor", "add_to_collection", "control_dependencies"),
+    *("get_collection", "get_default_graph", "name_scope", "reset_default_graph"),
+]
+
+
+class Operation:
+    """One operation of a graph.
+
+    Attributes
+    ----------
+    name, type : str
+        Such as ``"layer/MatMul_1"`` and ``"MatMul"``.
+    compute : callable
+        Called with the :class:`Trace`, the values of ``operands``, and ``settings``.
+    outputs : list of Tensor
+    waits : tuple of Operation
+        What runs before it although it is no operand.
+    line : (str, int) or None
+        The line of the program that defined it.
+    place : int
+        Its place in the program.
+    at_once : bool
+        Whether it is traced when it is defined.
+    """
+
+    def __init__(
+        self, graph: Graph, name: str, kind: str, compute: Callable[..., Any], operands: Any, settings: Any
+    ) -> None:
+        self.graph, self.name, self.type, self.compute = graph, name, kind, compute
+        self.operands, self.settings = operands, settings
+        self.line, self.waits, self.place = program_line(), tuple(graph.waits), len(graph.operations)
+        self.outputs: list[Tensor] = []
+        self.at_once = True
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors among the operands and the settings."""
+        found: list[Tensor] = []
+        both = self.operands, self.settings
+        mapped(both, lambda each: found.append(each) if isinstance(each, Tensor) else None)
+        return found
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run it in ``session``, by default in that of the ``with`` block."""
+        default_session(session).run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+class Tensor:
+    """An output of an operation, which gets its numbers in a session.
+
+    Attributes
+    ----------
+    op : Operation
+    example : autokit's tensor or None
+        What the definition computes it as; None where not even the number of dimensions is known.
+    """
+
+    __array_priority__ = 1000
+    is_variable = False
+
+    def __init__(self, op: Operation) -> None:
+        self.op, self.graph = op, op.graph
+        self.example: Any = None
+        self.name = f"{op.name}:{len(op.outputs)}"
+        op.outputs.append(self)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements."""
+        if self.example is None:
+            return next((each.dtype for each in self.op.inputs), self.op.settings.get("dtype"))
+        return BY_NUMPY.get(self.example.array.dtype)
+
+    @property
+    def shape(self) -> TensorShape:
+        """The sizes, as far as they are known."""
+        return TensorShape.of(None if self.example is None else self.example.array.shape)
+
+    def get_shape(self) -> TensorShape:
+        """The sizes, as far as they are known."""
+        return self.shape
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Its value in ``session``, by default in that of the ``with`` block."""
+        return default_session(session).run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        dtype = getattr(self.dtype, "name", "string")
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={dtype}>"
+
+    def __bool__(self) -> bool:
+        raise Untraceable(
+            "Using a `tf.Tensor` as a Python `bool` is not allowed.\n"
+            f"  {described(program_line())}\n  The graph is only defined, and there is no number yet. "
+            "tf.cond(condition, f, g) or tf.where(condition, a, b) chooses in the graph; session.run(tensor) "
+            "gives the number."
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError(f"'Tensor' object is not iterable: tf.unstack gives the parts of {self.name}")
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise Untraceable(
+            f"NumPy cannot compute with {self.name}, which has no numbers yet.\n  "
+            f"{described(program_line())}\n  Use tf's functions, or NumPy's on what session.run(…) returns."
+        )
+
+
+class Trace:
+    """Operations at work on traced tensors.
+
+    Attributes
+    ----------
+    tape : Tape
+        What is written down.
+    array_of, generator_of : callable
+        The array of a variable, and the generator of an operation that draws random numbers.
+    operation : Operation
+        The one that is computing.
+    values : dict
+        The value of each tensor, which is a tensor of autokit's.
+    history : dict
+        For each variable the values that it has one after the other: the last is the newest.
+    states : dict
+        For each variable the node of the value with which a run begins.
+    """
+
+    operation: Operation
+
+    def __init__(self, array_of: Callable[[Tensor], Any], generator_of: Callable[[Operation], Any]) -> None:
+        self.tape, self.array_of, self.generator_of = Tape(), array_of, generator_of
+        self.tracing = Tracing(self.tape)
+        self.values: dict[Tensor, Any] = {}
+        self.history: dict[Tensor, list[Any]] = {}
+        self.states: dict[Tensor, Node] = {}
+
+    def run(self, operation: Operation) -> None:
+        """Let ``operation`` compute; its nodes have the line that defined it."""
+        tape = self.tape
+        start = len(tape.graph.nodes)
+        self.operation = operation
+        try:
+            with self.tracing:
+                operands, settings = mapped((operation.operands, operation.settings), self.value_of)
+                results = operation.compute(self, *operands, **settings)
+        finally:
+            tape.phase, tape.operation = "forward", ""
+            for node in tape.graph.nodes[start:]:
+                if node.kind != "state":
+                    node.line, node.module = operation.line, operation.name.rpartition("/")[0]
+        several = results if isinstance(results, tuple | list) else (results,)
+        for tensor, value in zip(operation.outputs, several):
+            self.values[tensor] = value
+            if value is not None:
+                self.node(value).label = self.node(value).label or tensor.name
+
+    def check(self, condition: Traced, explain: Callable[..., Exception], *values: Any) -> None:
+        """Stop each run in which ``condition`` is false, with what ``explain`` gives of the values."""
+        operation = self.operation
+
+        def explained(*arrays: Any) -> Exception:
+            return failed(explain(*arrays), operation.line, operation.name)
+
+        operands = [self.traced(each) if hasattr(each, "array") else each for each in values]
+        self.tape.add("check", operation.type, explained, self.tape.lifted((condition, *operands)))
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """A ``with`` block, inside of :meth:`run`, in which other traces can run."""
+        self.tracing.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            self.tracing.__enter__()
+
+    def value_of(self, operand: Any) -> Any:
+        """The value of a tensor; that of a variable is the newest one."""
+        if not isinstance(operand, Tensor):
+            return operand
+        return self.read(operand) if operand.is_variable else self.values[operand]
+
+    def traced(self, value: Any) -> Traced:
+        """The array of a value; one that was known from the start becomes a constant."""
+        if not isinstance(value.array, Traced):
+            value.array = Traced(self.tape, self.tape.add("const", "const", value=np.asarray(value.array)))
+        return value.array
+
+    def node(self, value: Any) -> Node:
+        """The node of a value."""
+        return self.traced(value).node
+
+    def given(self, kind: str, array: np.ndarray, label: str) -> Any:
+        """A value that is not computed: an input or a state."""
+        return learning(new_tensor(self.tape.given(kind, array, label)))
+
+    def read(self, variable: Tensor) -> Any:
+        """The newest value of ``variable``."""
+        if variable not in self.history:
+            value = self.given("state", self.array_of(variable), variable.op.name)
+            self.history[variable], self.states[variable] = [value], value.array.node
+            value.array.node.line = variable.op.line
+        return self.history[variable][-1]
+
+    def assign(self, variable: Tensor, value: Any) -> Any:
+        """Let ``variable`` have ``value`` from this place of the program on."""
+        newest = learning(new_tensor(Traced(self.tape, self.node(value))))
+        self.history.setdefault(variable, []).append(newest)
+        return newest
+
+
+def learning(value: Any) -> Any:
+    """``value``, which is no result, with a gradient if it can have one."""
+    value._requires_grad = value.array.dtype.kind == "f"
+    return value
+
+
+class Graph:
+    """A graph of TensorFlow's: its operations, in the order of the program, and their names."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self.names: dict[str, int] = {}
+        self.scope = ""
+        self.waits: list[Operation] = []
+        self.seed: int | None = None
+        self.variable_scopes: list[Any] = []
+        self.collections: dict[str, list[Any]] = {}
+        self.trace = Trace(lambda variable: variable.op.settings["example"], lambda operation: None)
+
+    def as_default(self) -> Any:
+        """A ``with`` block whose operations are added to this graph."""
+        return inside(GRAPHS, self)
+
+    def get_operations(self) -> list[Operation]:
+        """All operations, in the order of the program."""
+        return list(self.operations)
+
+    def get_operation_by_name(self, name: str) -> Operation:
+        """The operation of this name."""
+        for operation in self.operations:
+            if operation.name == name:
+                return operation
+        raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
+
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        """The tensor of this name, such as ``"x:0"``."""
+        operation, colon, _ = name.partition(":")
+        if not colon:
+            raise ValueError(
+                f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be of the form "
+                f'"<op_name>:<output_index>": write "{name}:0"'
+            )
+        for tensor in self.get_operation_by_name(operation).outputs:
+            if tensor.name == name:
+                return tensor
+        raise KeyError(f"The name '{name}' refers to a Tensor which does not exist.")
+
+    def unique_name(self, name: str) -> str:
+        """``name`` in the scope at hand, with a number where another operation has that name."""
+        if name.endswith("/"):
+            return name[:-1]  # a scope's: it is whole, and unique already
+        base = name = self.scope + name
+        count = self.names.get(base, 0)
+        self.names[base] = count + 1
+        while count and name in self.names:
+            name = f"{base}_{count}"
+            count += 1
+        self.names.setdefault(name, 1)
+        return name
+
+    def add(
+        self,
+        kind: str,
+        compute: Callable[..., Any],
+        operands: tuple[Any, ...] = (),
+        settings: dict[str, Any] | None = None,
+        *,
+        name: str | None = None,
+        outputs: int = 1,
+        at_once: bool = True,
+    ) -> Operation:
+        """Define an operation with so many ``outputs``; it is traced unless an operand's shape is unknown."""
+        operation = Operation(self, self.unique_name(name or kind), kind, compute, operands, settings or {})
+        for _ in range(outputs):
+            Tensor(operation)
+        for each in operation.inputs:
+            if each.graph is not self:
+                raise ValueError(f"{each!r} is not an element of this graph.")
+        operation.at_once = at_once
+        self.define(operation)
+        self.operations.append(operation)
+        return operation
+
+    def _refused(self, operation: Operation, error: Exception) -> Exception:
+        """The error of a definition: that of shapes which do not fit has TensorFlow's words."""
+        shapes = [each.shape for each in operation.inputs]
+        pair = different(shapes, operation.type == "MatMul")
+        if pair is None:
+            return error
+        listed = ", ".join([str(list(map(str, each))).replace("'", "").replace(" ", "") for each in shapes])
+        return ValueError(
+            f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
+            f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
+        )
+
+    def retrace(self) -> None:
+        """Define all operations again."""
+        self.trace = Trace(self.trace.array_of, self.trace.generator_of)
+        for operation in self.operations:
+            self.define(operation)
+
+    def define(self, operation: Operation) -> None:
+        """Compute ``operation`` on examples, if there are some for all of its operands."""
+        if operation.at_once and not any([each.example is None for each in operation.inputs]):
+            try:
+                self.trace.run(operation)
+            except (RuntimeError, ValueError) as error:
+                raise self._refused(operation, error) from None
+            for tensor in operation.outputs:
+                tensor.example = self.trace.values[tensor]
+
+    def add_to_collection(self, name: str, value: Any) -> None:
+        """Put ``value`` into the collection ``name``."""
+        self.collections.setdefault(name, []).append(value)
+
+    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
+        """The values in the collection ``name``, those whose names begin with ``scope``."""
+        found = self.collections.get(name, [])
+        return [each for each in found if scope is None or each.name.startswith(scope)]
+
+    @contextmanager
+    def name_scope(
+        self, name: str | None, default_name: str | None = None, values: Any = None
+    ) -> Iterator[str]:
+        """A ``with`` block in which names begin with ``name/``."""
+        before, name = self.scope, name or default_name or ""
+        self.scope = name if name.endswith("/") or not name else self.unique_name(name) + "/"
+        try:
+            yield self.scope
+        finally:
+            self.scope = before
+
+    @contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """A ``with`` block whose operations wait for ``control_inputs``."""
+        before = self.waits
+        more = [getattr(each, "op", each) for each in control_inputs or ()]
+        self.waits = [] if control_inputs is None else [*before, *more]
+        try:
+            yield
+        finally:
+            self.waits = before
+
+
+def needed(wanted: Iterable[Operation], fed: Container[Tensor] = ()) -> list[Operation]:
+    """What has to run for ``wanted``, in the order of the program; ``fed`` tensors need nothing."""
+    seen: set[Operation] = set()
+    waiting = list(wanted)
+    while waiting:
+        operation = waiting.pop()
+        if operation not in seen:
+            seen.add(operation)
+            given = [each for each in operation.inputs if each not in fed and not each.is_variable]
+            waiting += [*[each.op for each in given], *operation.waits]
+    return sorted(seen, key=lambda operation: operation.place)
+
+
+GRAPHS: list[Graph] = [Graph()]
+"""The default graphs, the innermost last."""
+
+SESSIONS: list[Any] = []
+"""The default sessions, the innermost last."""
+
+
+@contextmanager
+def inside(stack: list[Any], one: Any) -> Iterator[Any]:
+    """A ``with`` block in which ``one`` is the last of ``stack``."""
+    stack.append(one)
+    try:
+        yield one
+    finally:
+        stack.remove(one)
+
+
+def get_default_graph() -> Graph:
+    """The graph to which operations are added."""
+    return GRAPHS[-1]
+
+
+def reset_default_graph() -> None:
+    """Begin with an empty graph."""
+    GRAPHS[-1] = Graph()
+
+
+def default_session(session: Any = None) -> Any:
+    """``session``, or that of the ``with`` block."""
+    if session is None and not SESSIONS:
+        raise ValueError(
+            "Cannot execute operation using `run()`: No default session is registered. Use `with "
+            "tf.Session() as sess:` or pass a session: `run(session=sess)`, `eval(session=sess)`"
+        )
+    return session or SESSIONS[-1]
+
+
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
+    """A ``with`` block of the default graph in which names begin with ``name/``."""
+    return get_default_graph().name_scope(name, default_name, values)
+
+
+def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
+    """A ``with`` block of the default graph whose operations wait for ``control_inputs``."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def add_to_collection(name: str, value: Any) -> None:
+    """Put ``value`` into a collection of the default graph."""
+    get_default_graph().add_to_collection(name, value)
+
+
+def get_collection(name: str, scope: str | None = None) -> list[Any]:
+    """The values in a collection of the default graph."""
+    return get_default_graph().get_collection(name, scope)
+
+
+class GraphKeys:
+    """The names of TensorFlow's own collections."""
+
+    GLOBAL_VARIABLES = "variables"
+    TRAINABLE_VARIABLES = "trainable_variables"
+    REGULARIZATION_LOSSES = "regularization_losses"
+    LOSSES = "losses"
+
+
+# ---------------------------------------------------------------- functions that define operations
+
+
+def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None) -> Callable[..., Any]:
+    """Make a function that defines an operation from a function of autokit's tensors.
+
+    Parameters
+    ----------
+    kind : str
+        The operation's type, which is also its name unless the program gives one.
+    operands : str
+        The parameters that are tensors; the others are settings.
+    outputs : callable, optional
+        Called with the operands and settings: how many outputs there are; by default one.
+    """
+    tensors = operands.split()
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = signature(function)
+
+        @wraps(function)
+        def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
+            given = parameters.bind(*args, **settings).arguments
+            graph = get_default_graph()
+            values = as_operands(graph, tuple([given.pop(each, None) for each in tensors]))
+            count = 1 if outputs is None else outputs(*values, **given)
+            made = graph.add(
+                kind, lambda trace, *a, **k: function(*a, **k), values, given, name=name, outputs=count
+            )
+            return made.outputs[0] if outputs is None else made.outputs
+
+        define.plain = function  # type: ignore[attr-defined]
+        return define
+
+    return decorate
+
+
+def as_operands(graph: Graph, values: Any) -> Any:
+    """``values`` with constants in place of lists and arrays, and of numbers if there is no tensor."""
+    tensors: list[Tensor] = []
+    mapped(values, lambda each: tensors.append(each) if isinstance(each, Tensor) else None)
+    dtype = tensors[0].dtype if tensors else None
+
+    def lift(value: Any) -> Any:
+        if isinstance(value, list | tuple) and any([isinstance(each, Tensor) for each in value]):
+            return [lift(each) for each in value]
+        if value is None or isinstance(value, Tensor) or tensors and isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, Value):
+            raise TypeError(f"{value!r} is a tensor of eager autokit: feed value.numpy(), or use tf.constant")
+        array = converted(value)
+        if tensors and array.dtype.kind in "fi" and dtype is not None and dtype.is_floating_point:
+            array = array.astype(dtype.numpy)
+        return constant_of(graph, array)
+
+    return tuple(map(lift, values))
+
+
+def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:
+    """The output of a new operation ``Const``."""
+
+    def compute(trace: Trace) -> Any:
+        return learning(new_tensor(Traced(trace.tape, trace.tape.add("const", "const", value=array))))
+
+    return graph.add("Const", compute, name=name).outputs[0]

@@ -1,0 +1,334 @@
+"""A session runs a graph of TensorFlow 1's: it keeps the values of variables and computes what is fetched.
+
+For each combination of fetches and sizes, a session traces the operations that are needed into a graph of
+NumPy's calls. The first runs interpret it, node by node; then it is compiled. Variables are fetched after all
+operations have run; TensorFlow leaves that order open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from autokit.engine.tensor import Tensor as Value
+from autokit.static.emit_numpy import build
+from autokit.static.errors import FailedPreconditionError, InvalidArgumentError, OpError, described, failed
+from autokit.static.graph import Node, mapped
+from autokit.static.interpret import interpret
+from autokit.static.passes import run_passes
+from autokit.static.tf.graph import (
+    SESSIONS,
+    Graph,
+    Operation,
+    Tensor,
+    Trace,
+    get_default_graph,
+    inside,
+    needed,
+)
+
+__all__ = [
+    *("ConfigProto", "GPUOptions", "InteractiveSession", "RunMetadata", "RunOptions", "Session"),
+]
+
+INTERPRETED_RUNS = 3
+"""So often a program is interpreted before it is compiled."""
+
+_TYPES = {"float32": "float", "float64": "double"}
+
+
+class Program:
+    """What a session runs for one combination of fetches and sizes.
+
+    Attributes
+    ----------
+    graph : Graph
+        The calls of NumPy.
+    changed : list of Variable
+        The variables that a run assigns.
+    function : callable or None
+        The compiled program.
+    """
+
+    def __init__(self, session: Session, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
+        self.session, self.runs = session, 0
+        self.function: Callable[..., Any] | None = None
+        trace = self.trace = Trace(session.array_of, session.generator_of)
+        for tensor, array in fed.items():
+            value = trace.values[tensor] = trace.given("input", array, tensor.op.name)
+            trace.node(value).line = tensor.op.line
+            if tensor.is_variable:
+                trace.history[tensor] = [value]
+        wanted = [each if isinstance(each, Operation) else each.op for each in fetches if each not in fed]
+        for operation in needed(wanted, fed):
+            self._define(operation, fed)
+        tensors = [each for each in fetches if isinstance(each, Tensor)]
+        self.graph = graph = trace.tape.graph
+        graph.outputs = [trace.node(trace.value_of(each)) for each in tensors]
+        self.changed = [
+            each for each, values in trace.history.items() if len(values) > (each in trace.states)
+        ]
+        for variable in self.changed:
+            self._update(variable)
+        kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
+        graph.nodes = [node for node in graph.nodes if node in kept]
+        graph.states = [node for node in graph.states if node in kept]
+
+    def _define(self, operation: Operation, fed: dict[Tensor, np.ndarray]) -> None:
+        """Trace an operation, unless what it computes is fed."""
+        if operation.outputs and all([each in fed for each in operation.outputs]):
+            return
+        if operation.type == "Placeholder":
+            raise _not_fed(operation.outputs[0])
+        if operation.type != "VariableV2":
+            try:
+                self.trace.run(operation)
+            except OpError:
+                raise
+            except Exception as error:
+                raise failed(error, operation.line, operation.name) from None
+
+    def _update(self, variable: Tensor) -> None:
+        """Let a run write the last value of ``variable`` into the session's array."""
+        trace, node = self.trace, self.trace.node(self.trace.history[variable][-1])
+        if variable not in trace.states:
+            array = self.session.arrays.setdefault(variable, np.zeros(node.shape or (), node.dtype))
+            trace.states[variable] = trace.tape.given("state", array, variable.op.name).node
+        self.graph.updates[trace.states[variable]] = node
+
+    def steps(self, feeds: list[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
+        """Interpret it, and yield each node with its value; at the end, write the variables."""
+        values.update(zip(self.graph.inputs, feeds))
+        values.update([(node, node.value) for node in self.graph.states])
+        nodes = self.graph.nodes
+        try:
+            with np.errstate(all="ignore"):
+                yield from interpret(nodes, values)
+        except OpError:
+            raise
+        except Exception as error:
+            at = next(node for node in nodes if node not in values)
+            raise failed(error, at.line, at.label or at.operation or at.name) from None
+        new = [(state, np.array(values[node])) for state, node in self.graph.updates.items()]
+        for state, value in new:
+            state.value[...] = value
+
+    def run(self, feeds: list[np.ndarray], compiled: bool) -> list[Any]:
+        """Run it; return what is fetched of tensors."""
+        self.runs += 1
+        if compiled and self.runs > INTERPRETED_RUNS:
+            if self.function is None:
+                self.function = build(run_passes(self.graph)[-1].after, name="session_run")
+            return list(self.function(*feeds))
+        values: dict[Node, Any] = {}
+        for _ in self.steps(feeds, values):
+            pass
+        return [np.array(values[node]) for node in self.graph.outputs]
+
+
+class Session:
+    """Runs a graph.
+
+    Parameters
+    ----------
+    graph : Graph, optional
+        By default the default graph.
+    compiled : bool
+        Compile what runs often; else every run goes node by node.
+
+    Attributes
+    ----------
+    arrays : dict
+        The values of variables.
+
+    Examples
+    --------
+    >>> import autokit.static as tf
+    >>> x = tf.placeholder(tf.float32, [None], name="x")
+    >>> with tf.Session() as sess:
+    ...     print(sess.run(x * 2, feed_dict={x: [1, 2, 3]}))
+    [2. 4. 6.]
+    """
+
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None, compiled: bool = True
+    ) -> None:
+        self.graph, self.compiled = graph or get_default_graph(), compiled
+        self.arrays: dict[Tensor, np.ndarray] = {}
+        self.initialized: set[Tensor] = set()
+        self.generators: dict[Operation, np.random.Generator] = {}
+        self.programs: dict[Any, Program] = {}
+
+    # ------------------------------------------------------------ what a trace asks for
+
+    def array_of(self, variable: Tensor) -> np.ndarray:
+        """The value of ``variable``."""
+        if variable not in self.initialized:
+            raise FailedPreconditionError(
+                f"Attempting to use uninitialized value {variable.op.name}\n  it was defined at "
+                f"{described(variable.op.line)}\n  run tf.global_variables_initializer() first"
+            )
+        return self.arrays[variable]
+
+    def generator_of(self, operation: Operation) -> np.random.Generator:
+        """The generator from which ``operation`` draws; with a seed, each session draws the same numbers."""
+        if operation not in self.generators:
+            seed, graph_seed = operation.settings["seed"], operation.graph.seed
+            if seed is None and graph_seed is not None:
+                seed = operation.place
+            both = None if seed is None else [graph_seed or 0, seed]
+            self.generators[operation] = np.random.default_rng(both)
+        return self.generators[operation]
+
+    # ------------------------------------------------------------ running
+
+    def load(self, variable: Tensor, value: Any) -> None:
+        """Give ``variable`` a value."""
+        array = np.array(value, variable.dtype.numpy)
+        self.arrays.setdefault(variable, array)[...] = array
+        self.initialized.add(variable)
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run what ``fetches`` need: tensors, operations, their names, or lists and dicts of these.
+
+        Parameters
+        ----------
+        fetches
+            What to compute. The result has the same form; an operation gives None.
+        feed_dict : dict, optional
+            Values of tensors, most often of placeholders, by the tensor or by its name.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a placeholder is not fed, or an operation fails.
+        FailedPreconditionError
+            If a variable has no value yet.
+        ValueError
+            If a value has another shape than the tensor that it is fed to.
+        """
+        wanted = self._wanted(fetches)
+        program, feeds = self.prepare(wanted, feed_dict)
+        results = iter(program.run(feeds, self.compiled))
+        self.initialized.update(program.changed)
+        values = [next(results)[()] if isinstance(each, Tensor) else None for each in wanted]
+        if not isinstance(fetches, list | tuple | dict):
+            return values[0]
+        remaining = iter(values)
+        return mapped(fetches, lambda _: next(remaining))
+
+    def prepare(self, wanted: list[Any], feed_dict: Any = None) -> tuple[Program, list[np.ndarray]]:
+        """The program for ``wanted`` and the sizes in ``feed_dict``, and the arrays to feed."""
+        fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
+        key = (*wanted, *[(tensor, array.shape) for tensor, array in fed.items()])
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = Program(self, wanted, fed)
+        return program, list(fed.values())
+
+    def _wanted(self, fetches: Any) -> list[Any]:
+        """The tensors and operations in ``fetches``, one after the other."""
+        if isinstance(fetches, Tensor | Operation):
+            return [fetches]
+        found: list[Any] = []
+        mapped(fetches, lambda each: found.append(self._element(each)))
+        return found
+
+    def _element(self, fetch: Any) -> Any:
+        if isinstance(fetch, str):
+            by_name = self.graph.get_tensor_by_name if ":" in fetch else self.graph.get_operation_by_name
+            return by_name(fetch)
+        if not isinstance(fetch, Tensor | Operation):
+            raise TypeError(
+                f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. "
+                "A program that writes loss = session.run(loss) has lost its tensor: use another name."
+            )
+        if fetch.graph is not self.graph:
+            raise ValueError(
+                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. (Tensor {fetch!r} is not an "
+                "element of this graph.)"
+            )
+        return fetch
+
+    def _fed(self, name: Any, value: Any) -> tuple[Tensor, np.ndarray]:
+        """The tensor of this name, and ``value`` as an array that fits it."""
+        tensor = self.graph.get_tensor_by_name(name) if isinstance(name, str) else name
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {name!r} is a {type(name).__name__}")
+        if isinstance(value, Tensor):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+                "scalars, strings, lists, numpy ndarrays."
+            )
+        dtype = tensor.dtype.numpy
+        given = value.numpy(force=True) if isinstance(value, Value) else np.asarray(value)
+        if given.dtype.kind == "f" and dtype.kind in "iu":
+            raise TypeError(
+                f"{tensor!r} takes integers, and is fed {given.dtype.name}: write .astype({dtype.name!r})"
+            )
+        if not tensor.shape.accepts(given.shape):
+            raise ValueError(
+                f"Cannot feed value of shape {given.shape} for Tensor '{tensor.name}', which has shape "
+                f"'{tensor.shape}'\n  it was defined at {described(tensor.op.line)}"
+            )
+        return tensor, given.astype(dtype, copy=False)
+
+    # ------------------------------------------------------------ as a default
+
+    def as_default(self) -> Any:
+        """A ``with`` block in which ``.run()`` and ``.eval()`` use this session."""
+        return inside(SESSIONS, self)
+
+    def __enter__(self) -> Session:
+        SESSIONS.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        SESSIONS.remove(self)
+
+    def close(self) -> None:
+        """Forget what was compiled."""
+        self.programs.clear()
+
+
+class InteractiveSession(Session):
+    """A session that is the default one as soon as it exists."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        SESSIONS.append(self)
+
+    def close(self) -> None:
+        """No longer be the default."""
+        super().close()
+        if self in SESSIONS:
+            SESSIONS.remove(self)
+
+
+def _not_fed(tensor: Tensor) -> Exception:
+    dtype = _TYPES.get(tensor.dtype.name, tensor.dtype.name)
+    shape = str(tensor.shape).strip("(),").replace(" ", "")
+    return InvalidArgumentError(
+        f"You must feed a value for placeholder tensor '{tensor.op.name}' with dtype {dtype} and shape "
+        f"[{shape}]\n  it was defined at {described(tensor.op.line)}\n  write session.run(…, "
+        f"feed_dict={{{tensor.op.name}: …}})"
+    )
+
+
+class ConfigProto(SimpleNamespace):
+    """Settings of a session: they are taken, and have no effect."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"gpu_options": SimpleNamespace(), **settings})
+
+
+class RunOptions(SimpleNamespace):
+    """Settings of a run: they are taken, and have no effect."""
+
+    NO_TRACE, FULL_TRACE = 0, 3
+
+
+RunMetadata = GPUOptions = RunOptions

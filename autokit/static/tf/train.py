@@ -1,0 +1,277 @@
+"""TensorFlow 1's derivatives and optimizers, and the file in which a session's variables are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd import grad
+from autokit.engine.tensor import new_tensor
+from autokit.ops.create import ones_like
+from autokit.serialization import load, save
+from autokit.static.errors import NotFoundError, described
+from autokit.static.tf.absent import absent
+from autokit.static.tf.graph import Operation, Tensor, Trace, as_operands, get_default_graph, needed
+from autokit.static.tf.values import Variable, assign_add, global_variables, group, trainable_variables
+
+__all__ = [
+    *("AdagradOptimizer", "AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer"),
+    *("RMSPropOptimizer", "Saver"),
+]
+
+
+def gradients(
+    ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", **_: Any
+) -> list[Tensor | None]:
+    """The derivatives of the sum of ``ys`` by each of ``xs``; None for one that takes no part."""
+    graph = get_default_graph()
+    ends = ys if isinstance(ys, list | tuple) else [ys]
+    sources = xs if isinstance(xs, list | tuple) else [xs]
+    seeds = grad_ys if isinstance(grad_ys, list | tuple) else [grad_ys] * len(ends)
+    if _mark_first_derivatives(ends):
+        graph.retrace()
+
+    def compute(trace: Trace, ends: Any, seeds: Any, recorded: Any) -> list[Any]:
+        trace.tape.phase = "backward"
+        return _derivatives(trace, ends, sources, seeds, bool(recorded))
+
+    settings = {"ends": list(ends), "seeds": as_operands(graph, seeds), "recorded": []}
+    made = graph.add("Gradients", compute, (), settings, name=name, outputs=len(sources))
+    known = any([each.example is not None for each in made.outputs])
+    return [each if each.example is not None or not known else None for each in made.outputs]
+
+
+def _mark_first_derivatives(ends: Sequence[Tensor]) -> bool:
+    """Let the gradients among what ``ends`` are computed from be recorded; tell whether that is new."""
+    firsts = [each for each in needed([end.op for end in ends]) if each.type == "Gradients"]
+    new = [each for each in firsts if not each.settings["recorded"]]
+    for each in new:
+        each.settings["recorded"] = [True]
+    return bool(new)
+
+
+def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any, recorded: bool) -> list[Any]:
+    leaves = [trace.history.get(x, []) if x.is_variable else [trace.values.get(x)] for x in sources]
+    several = [leaf for group in leaves for leaf in group if leaf is not None and leaf._requires_grad]
+    pairs = [(end, seed) for end, seed in zip(ends, seeds) if end._requires_grad]
+    if not pairs or not several:
+        return [None] * len(sources)
+    found = grad(
+        [end for end, _ in pairs],
+        several,
+        [ones_like(end) if seed is None else seed for end, seed in pairs],
+        retain_graph=True,
+        create_graph=recorded,
+        allow_unused=True,
+    )
+    by_leaf = {id(leaf): one for leaf, one in zip(several, found) if one is not None}
+    parts = [[by_leaf[id(leaf)] for leaf in group if id(leaf) in by_leaf] for group in leaves]
+    return [sum(each[1:], each[0]) if each else None for each in parts]
+
+
+class Optimizer:
+    """Base of the optimizers: a subclass has slots, variables for each trained one, and a formula.
+
+    Parameters
+    ----------
+    learning_rate : float or Tensor
+    """
+
+    slots: tuple[float | None, ...] = ()
+    """The first values of the slots; None for a single number, 1."""
+
+    def __init__(
+        self, learning_rate: Any = 0.001, use_locking: bool = False, name: str | None = None
+    ) -> None:
+        self.rate, self.name = learning_rate, name or type(self).__name__.removesuffix("Optimizer")
+
+    def minimize(
+        self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: str | None = None, **_: Any
+    ) -> Operation:
+        """The operation that takes one step: it computes the gradients, and changes the variables."""
+        return self.apply_gradients(self.compute_gradients(loss, var_list), global_step, name)
+
+    def compute_gradients(self, loss: Tensor, var_list: Any = None, **_: Any) -> list[tuple[Any, Any]]:
+        """Pairs of a gradient and its variable."""
+        variables = list(trainable_variables() if var_list is None else var_list)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        return list(zip(gradients(loss, variables), variables))
+
+    def apply_gradients(
+        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Operation:
+        """The operation that changes the variables by gradients, and counts the step."""
+        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
+        if not pairs:
+            names = [repr(variable) for _, variable in grads_and_vars]
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support "
+                f"gradients, between variables {names} and loss."
+            )
+        changes: list[Any] = [self._change(gradient, variable) for gradient, variable in pairs]
+        if global_step is not None:
+            changes.append(assign_add(global_step, 1))
+        return group(*changes, name=name or self.name)
+
+    def _change(self, gradient: Tensor, variable: Any) -> Operation:
+        """The operation that changes one variable and its slots."""
+        shape = variable.shape.as_list()
+        slots = [
+            Variable(np.float32(1), trainable=False, name=f"{variable.op.name}/power")
+            if value is None
+            else Variable(
+                np.full(shape, value, variable.dtype.numpy),
+                trainable=False,
+                name=f"{variable.op.name}/{self.name}",
+            )
+            for value in self.slots
+        ]
+
+        def compute(trace: Trace, rate: Any, gradient: Any) -> None:
+            trace.tape.phase = "update"
+            changed = [variable, *slots]
+            before = [trace.read(each).detach() for each in changed]
+            for each, value in zip(changed, self.step(rate, gradient.detach(), *before)):
+                trace.assign(each, value)
+
+        rate = self.rate() if callable(self.rate) else self.rate
+        return variable.graph.add(f"Apply{self.name}", compute, (rate, gradient), outputs=0)
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g``."""
+        raise NotImplementedError
+
+
+class GradientDescentOptimizer(Optimizer):
+    """Gradient descent: w ← w − rate · g."""
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula."""
+        return (w - rate * g,)
+
+
+class MomentumOptimizer(Optimizer):
+    """Gradient descent with a velocity: v ← momentum · v + g, w ← w − rate · v."""
+
+    slots = (0.0,)
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        momentum: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        use_nesterov: bool = False,
+    ) -> None:
+        super().__init__(learning_rate, name=name)
+        self.momentum, self.nesterov = momentum, use_nesterov
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula."""
+        velocity = self.momentum * slots[0] + g
+        return w - rate * (g + self.momentum * velocity if self.nesterov else velocity), velocity
+
+
+class AdagradOptimizer(Optimizer):
+    """Steps that shrink with the sum of the squared gradients."""
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        initial_accumulator_value: float = 0.1,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, name=name)
+        self.slots = (initial_accumulator_value,)
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula."""
+        total = slots[0] + g * g
+        return w - rate * g / total.sqrt(), total
+
+
+class RMSPropOptimizer(Optimizer):
+    """Steps that are divided by the root of the running average of the squared gradients."""
+
+    slots = (1.0, 0.0)
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, name=name)
+        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula."""
+        square, velocity = slots
+        square = self.decay * square + (1 - self.decay) * g * g
+        velocity = self.momentum * velocity + rate * g / (square + self.epsilon).sqrt()
+        return w - velocity, square, velocity
+
+
+class AdamOptimizer(Optimizer):
+    """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
+
+    slots = (0.0, 0.0, None, None)
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        use_locking: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, name=name)
+        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
+
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+        """The formula; the last two slots are the powers of both decay rates."""
+        mean, mean_square, power1, power2 = slots
+        power1, power2 = power1 * self.beta1, power2 * self.beta2
+        mean = self.beta1 * mean + (1 - self.beta1) * g
+        mean_square = self.beta2 * mean_square + (1 - self.beta2) * g * g
+        rate = rate * (1 - power2).sqrt() / (1 - power1)
+        return w - rate * mean / (mean_square.sqrt() + self.epsilon), mean, mean_square, power1, power2
+
+
+class Saver:
+    """Saves the variables of a session in a file, by their names, and restores them."""
+
+    def __init__(self, var_list: Any = None, max_to_keep: int = 5, **_: Any) -> None:
+        variables = global_variables() if var_list is None else var_list
+        if not variables:
+            raise ValueError("No variables to save")
+        named = variables if isinstance(variables, dict) else {each.op.name: each for each in variables}
+        self.variables: dict[str, Any] = named
+
+    def save(self, sess: Any, save_path: str, global_step: Any = None, **_: Any) -> str:
+        """Write the file; return its path."""
+        step = sess.run(global_step) if isinstance(global_step, Tensor) else global_step
+        path = save_path if step is None else f"{save_path}-{step}"
+        save({name: new_tensor(sess.array_of(each).copy()) for name, each in self.variables.items()}, path)
+        return path
+
+    def restore(self, sess: Any, save_path: str) -> None:
+        """Give the session's variables the values in the file."""
+        found = load(save_path)
+        for name, variable in self.variables.items():
+            if name not in found:
+                raise NotFoundError(
+                    f"Key {name} not found in checkpoint\n  it is defined at {described(variable.op.line)}"
+                )
+            sess.load(variable, found[name].numpy())
+
+
+__getattr__ = absent("tf.train", globals())
