@@ -18,7 +18,7 @@ import numpy as np
 
 from autokit.static.calls import Blocks, is_computed_in_blocks, is_reduction, is_ufunc
 from autokit.static.graph import Graph, Node, mapped
-from autokit.static.memory import Plan, new_arena, plan_memory, registers
+from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, registers
 from autokit.static.spelling import Namespace, Text
 from autokit.static.traced import astype, getitem, put, put_flat, write
 
@@ -68,7 +68,8 @@ class Program:
 
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
-        module = {**self._given, "arena": new_arena(self.plan)}
+        given = {name: _with_own_memory(value) for name, value in self._given.items()}
+        module = {**given, "arena": new_arena(self.plan)}
         exec(self._code, module)
         return module[self.name]
 
@@ -90,6 +91,10 @@ class Program:
                 text = linecache.getline(*node.line).strip()
                 error.add_note(f"in {node.operation or node.name}, {node.line[0]}, line {node.line[1]}: {text}")
             trace = trace.tb_next
+
+
+def _with_own_memory(value: Any) -> Any:
+    return value.new_function() if isinstance(value, OwnMemory) else value
 
 
 def build(graph: Graph, name: str = "step") -> Program:

@@ -11,6 +11,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,14 @@ from autokit.static.traced import put, put_flat
 
 ALIGNMENT = 64
 """Bytes of a line of the cache; each place begins with one."""
+
+
+class OwnMemory:
+    """A function in generated code that keeps memory from call to call, so that each run needs one of its own."""
+
+    def new_function(self) -> Callable[..., Any]:
+        """The function, with memory that no other has."""
+        raise NotImplementedError
 
 
 class Place(NamedTuple):

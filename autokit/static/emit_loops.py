@@ -1,0 +1,186 @@
+"""Compiled code: groups of a graph's calls become Numba functions, in the NumPy function around them.
+
+What has no loop, as a convolution or a draw, stays a call of NumPy; so every graph runs. The compiled functions
+are kept on disk, since LLVM takes seconds where NumPy's code takes milliseconds.
+
+References
+----------
+S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", LLVM-HPC 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from autokit.static import emit_numpy
+from autokit.static.graph import Graph, Node
+from autokit.static.loops.groups import Group, Work, work_of
+from autokit.static.loops.lowering import lowered
+
+FEW = 3
+"""With fewer calls than this, a compiled function takes longer to call than NumPy's."""
+
+GIVEN = ("input", "state", "const")
+
+
+def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
+    """Make code of a graph, of which Numba compiles what it can.
+
+    Raises
+    ------
+    ImportError
+        If Numba is not installed.
+    """
+    try:
+        from autokit.static.loops.compiled import Compiled
+    except ImportError as error:
+        raise ImportError("Compiled loops need Numba: pip install 'autokit-edu[native]'") from error
+    graph = _Grouping(lowered(graph.copy()), name, Compiled).graph
+    return emit_numpy.build(graph, name)
+
+
+def owner_of(node: Node) -> Node:
+    """The node in whose memory a view looks."""
+    while node.kind == "view":
+        node = node.args[0]
+    return node
+
+
+class _Grouping:
+    """The graph with a node in place of each group of calls that is compiled.
+
+    Attributes
+    ----------
+    parts : list of (bool, list of Node)
+        The calls in an order in which groups are large; whether they are compiled.
+    """
+
+    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any]) -> None:
+        self.graph, self.name, self.compiled = graph, name, compiled
+        self.work: dict[Node, Work] = {}
+        for node in graph.nodes:
+            found = work_of(node)
+            if found is not None:
+                self.work[node] = found
+        self.parts = self._parts()
+        self.order: list[Node] = []
+        self.placed: set[Node] = set()
+        self._place([node for node in graph.nodes if node.kind in GIVEN])
+        table: dict[Node, Node] = {}
+        for number, (is_compiled, nodes) in enumerate(self.parts):
+            if is_compiled and len(nodes) >= FEW:
+                table |= self._compile(number, nodes)
+            else:
+                self._place(nodes)
+        self._place([*graph.outputs, *graph.updates.values()])
+        graph.nodes = self.order
+        graph.replace(table)
+
+    def _parts(self) -> list[tuple[bool, list[Node]]]:
+        needs = self._needs()
+        left = [node for node in self.graph.nodes if node in needs]
+        done = {node for node in self.graph.nodes if node.kind in GIVEN}
+        parts = []
+        while left:
+            for is_compiled in (False, True):
+                taken = []
+                for node in left:
+                    if (node in self.work) == is_compiled and needs[node] <= done:
+                        taken.append(node)
+                        done.add(node)
+                left = [node for node in left if node not in done]
+                parts += [(is_compiled, taken)] if taken else []
+        return parts
+
+    def _needs(self) -> dict[Node, set[Node]]:
+        """For each call those that have to run before it; effects and draws keep their order."""
+        needs = {}
+        latest: set[Node] = set()
+        for node in self.graph.nodes:
+            if node.kind not in GIVEN and node.kind != "view":
+                needs[node] = {owner_of(operand) for operand in node.operands()}
+                if node.kind in ("effect", "draw", "check"):
+                    needs[node] |= latest
+                if node.kind in ("effect", "draw"):
+                    latest = {node}
+        return needs
+
+    def _place(self, nodes: list[Node]) -> None:
+        """Let nodes come next, after the views that they read."""
+        for node in nodes:
+            if node not in self.placed:
+                self.placed.add(node)
+                self._place([operand for operand in node.operands() if operand.kind in ("view", "const")])
+                self.order.append(node)
+
+    # ------------------------------------------------------------ groups
+
+    def _compile(self, number: int, nodes: list[Node]) -> dict[Node, Node]:
+        """Put one node in the place of a group, and one for each value that others read of it."""
+        read = {owner_of(node) for node in self.graph.outputs}
+        for other, (_, part) in enumerate(self.parts):
+            if other != number:
+                read |= {owner_of(operand) for node in part for operand in node.operands()}
+        updates = {owner_of(node) for node in self.graph.updates.values()}
+        states = self._overwritten(nodes) if number == len(self.parts) - 1 else {}
+        group = Group({node: self.work[node] for node in nodes}, self.graph, read | updates, states)
+        for node, state in states.items():
+            if group.memory.get(node) is state:
+                del self.graph.updates[state]
+        read |= {owner_of(node) for node in self.graph.updates.values()}
+        inside, owners = _inside(nodes, self.graph)
+        given = [node for node in owners if node.kind not in ("state", "const")]
+        read_states = [node for node in self.graph.states if node in owners or node in states.values()]
+        results = [node for node in nodes if node in read]
+        compiled = self.compiled(group, inside, given, read_states, results, f"{self.name}_loops_{number}")
+        values = tuple([node.value for node in results])
+        args = (*given, *read_states)
+        whole = self._add(None, compiled.name, compiled, args, values)
+        self.placed |= set(nodes)
+        return {node: self._add(node, "part", part_of, (whole, k), node.value) for k, node in enumerate(results)}
+
+    def _add(self, like: Node | None, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
+        facts = {"operation": like.operation, "phase": like.phase, "line": like.line} if like else {}
+        node = Node(len(self.graph.nodes) + len(self.order), "call", name, function, args, {}, value, **facts)
+        self.order.append(node)
+        return node
+
+    def _overwritten(self, nodes: list[Node]) -> dict[Node, Node]:
+        """The new values of states that may be written over the old ones, as nothing runs after them."""
+        states = self.graph.states
+        several = {
+            state
+            for pair in combinations(states, 2)
+            if np.may_share_memory(pair[0].value, pair[1].value)
+            for state in pair
+        }
+        outputs = {owner_of(node) for node in [*self.graph.outputs, *self.graph.updates.values()]}
+        return {
+            node: state
+            for state, node in self.graph.updates.items()
+            if node in nodes and (node.shape, node.dtype) == (state.shape, state.dtype)
+            if state.value.flags.c_contiguous and state not in several | outputs
+        }
+
+
+def _inside(nodes: list[Node], graph: Graph) -> tuple[list[Node], list[Node]]:
+    """The nodes of a group with the views that they read, and the nodes from outside that these are of."""
+    members, owners = set(nodes), dict[Node, None]()
+    waiting = list(nodes)
+    while waiting:
+        for operand in waiting.pop().operands():
+            if operand.kind == "view" and operand not in members:
+                members.add(operand)
+                waiting.append(operand)
+            elif operand.kind != "view" and operand not in members:
+                owners[operand] = None
+    return [node for node in graph.nodes if node in members], list(owners)
+
+
+def part_of(whole: Any, place: int) -> Any:
+    """One of several values."""
+    return whole[place]

@@ -1,0 +1,89 @@
+"""What a compiled loop reaches by its address: the memory of an array, and the matrix product of SciPy's BLAS.
+
+Numba keeps no compiled function on disk that holds an address itself, since an address is another one in the
+next process. Therefore all of them come in one array, and the intrinsics of this file turn its numbers into
+pointers.
+
+References
+----------
+J. J. Dongarra et al., "A set of level 3 basic linear algebra subprograms", ACM TOMS 16, 1990.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.ir as llvm
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import get_cython_function_address, intrinsic
+
+
+def address_of_gemm(dtype: np.dtype[Any]) -> int:
+    """The address of SciPy's product of matrices of float32 or float64."""
+    return get_cython_function_address(
+        "scipy.linalg.cython_blas", "sgemm" if dtype == np.float32 else "dgemm"
+    )
+
+
+@intrinsic
+def pointer(typing: Any, address: Any, dtype: Any) -> Any:
+    """The memory at ``address`` as numbers of ``dtype``, to be read and written as ``memory[i]``."""
+    kind = types.CPointer(dtype.dtype)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.int64, dtype), code
+
+
+@intrinsic
+def plus(typing: Any, total: Any, value: Any) -> Any:
+    """``total + value`` of a sum whose order is free, so that several numbers are added at once."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fadd(*args, flags=("reassoc",))
+
+    return total(total, total), code
+
+
+@intrinsic
+def gemm(
+    typing: Any,
+    routine: Any,
+    turned_a: Any,
+    turned_b: Any,
+    m: Any,
+    n: Any,
+    k: Any,
+    alpha: Any,
+    a: Any,
+    width_a: Any,
+    b: Any,
+    width_b: Any,
+    beta: Any,
+    c: Any,
+    width_c: Any,
+) -> Any:
+    """``C = alpha · A B + beta · C`` by the ``routine`` at that address, where A, B and C are addresses too.
+
+    As BLAS has it, matrices lie column by column; ``turned_a`` is ``ord("T")`` for the transposed of A, else
+    ``ord("N")``.
+    """
+    size, address = types.int32, types.int64
+    given = (address, types.uint8, types.uint8, size, size, size, alpha, address, size, address, size)
+    addresses = (7, 9, 12)
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointers = [
+            builder.inttoptr(each, cgutils.voidptr_t)
+            if place in addresses
+            else builder.bitcast(cgutils.alloca_once_value(builder, each), cgutils.voidptr_t)
+            for place, each in enumerate(args)
+        ]
+        kind = llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t] * 13)
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), pointers[1:])
+        return context.get_dummy_value()
+
+    return types.void(*given, alpha, address, size), code
