@@ -188,7 +188,7 @@ def _through(steps: Any, base: Any) -> Any:
 
 def _unwritten(g: Any, steps: Any, index: Any) -> Any:
     """``g`` with zeros where the new value was written: the gradient of the old value."""
-    old = np.ones(g.shape, bool)
+    old = np.ones_like(g.array if isinstance(g, Tensor) else g, dtype=bool)
     _through(steps, old)[index] = False
     return np.where(old, g, 0.0)
 

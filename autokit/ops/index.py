@@ -173,7 +173,7 @@ def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
     if isinstance(entry, Tensor):
         array = entry.array.copy() if copies else entry.array
         array = beside(array, tensor.array) if isinstance(array, np.ndarray) else array
-    elif on_a_gpu(entry):
+    elif on_a_gpu(entry) or hasattr(entry, "module"):
         array = entry
     elif isinstance(entry, list | tuple | range | np.ndarray):
         array = beside(np.array(entry), tensor.array)

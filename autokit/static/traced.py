@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, located, no_number_yet, program_line, refused
 from autokit.static.graph import Graph, Node, mapped, nodes_in
@@ -392,8 +393,8 @@ class Traced(NDArrayOperatorsMixin):
             return one is other and function(*_values(args))
         if function in _SHAPE_BY_VALUE or function is np.where and len(args) == 1:
             raise no_number_yet("shape")
-        if function is np.bincount and not settings.get("minlength"):
-            raise no_number_yet("shape")
+        if function is np.bincount:
+            _check_counts(*args, **settings)
         if function in _ANSWERS:
             raise no_number_yet("__bool__")
         if function is np.copyto:
@@ -587,6 +588,13 @@ def _target(array: Any) -> Traced:
     if not isinstance(array, Traced):
         raise no_number_yet("__array__")
     return array
+
+
+def _check_counts(places: Any, weights: Any = None, minlength: int = 0) -> None:
+    """Let a run stop that counts to further than ``np.bincount`` did while the graph was built."""
+    if not minlength:
+        raise no_number_yet("shape")
+    require((places < minlength).all(), lambda: StaticError(f"bincount counts beyond minlength={minlength}"))
 
 
 def _copy_to(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:

@@ -24,17 +24,16 @@ from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
 from autokit.static.traced import Tape, Traced, any_traced
 
-OPAQUE = {
-    "convolution",
-    "transposed_convolution",
-    "convolution_by_weight",
-    "max_pool",
-    "index_backward",
-    "add_rows",
-}
-"""Operations that are one call in the graph, as what they do inside is no row of NumPy's calls."""
+OPAQUE = set(
+    "convolution transposed_convolution convolution_by_weight max_pool fold unfold index_backward add_rows "
+    "add_at_places scatter_reduce sort topk kthvalue median median_along mode cholesky qr svd eig eigh det "
+    "slogdet inv pinv solve solve_triangular digamma polygamma diag_embed move cummax cummin logcumsumexp "
+    "resample".split()
+)
+"""Operations that are one call in the graph: convolutions, pooling, sorting, decompositions, and others that
+write into new arrays of their own."""
 
-OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding"}
+OPAQUE_DERIVATIVES = OPAQUE | set("index embedding diagonal prod cumprod gather".split())
 """Operations whose derivatives are one call each."""
 
 
