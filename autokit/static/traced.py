@@ -103,8 +103,8 @@ class Tape:
         settings = settings or {}
         if any([isinstance(each, Number) for each in args]):
             kinds = [each.dtype for each in args if hasattr(each, "dtype")]
-            kind = np.result_type(*kinds, 0.0)
-            args = tuple([self.number(each, kind) if isinstance(each, Number) else each for each in args])
+            common = np.result_type(*kinds, 0.0)
+            args = tuple([self.number(each, common) if isinstance(each, Number) else each for each in args])
         operands, named = self.lifted(args), self.lifted(settings)
         with np.errstate(all="ignore"):
             value = function(*_example(operands), **_example(named))
