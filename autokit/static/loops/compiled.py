@@ -15,7 +15,7 @@ import numpy as np
 from autokit.base.files import cache_folder, replacing
 from autokit.static.graph import Graph, Node
 from autokit.static.interpret import interpret
-from autokit.static.loops.blas import address_of_gemm
+from autokit.static.loops import blas
 from autokit.static.loops.groups import Group
 from autokit.static.loops.writing import written
 from autokit.static.memory import OwnMemory
@@ -70,8 +70,8 @@ class Compiled(OwnMemory):
     def new_function(self) -> Callable[..., Any]:
         """A function with memory of its own, which goes on with the states of its first call."""
         memory = self._memory()
-        blas = [address_of_gemm(np.dtype(kind)) for kind in (np.float32, np.float64)]
-        addresses = np.array([*blas, *[0] * len(self.addressed)], np.int64)
+        routines = [blas.address_of_gemm(np.dtype(kind)) for kind in (np.float32, np.float64)]
+        addresses = np.array([*routines, *[0] * len(self.addressed)], np.int64)
         results: tuple[np.ndarray, ...] | None = None
         count, function = len(self.given), self.function
 
@@ -120,9 +120,11 @@ def _compiled(source: str, name: str, signature: Any) -> Callable[..., int]:
     with suppress(OSError):
         is_kept = _put(file, source)
     linecache.cache[file] = len(source), None, source.splitlines(True), file
-    module: dict[str, Any] = {"__name__": f"autokit_loops_{digest}"}
+    module: dict[str, Any] = {"__name__": blas.__name__}  # a kept function asks for its module by this name
     exec(compile(source, file, "exec"), module)
-    return numba.njit([signature], cache=is_kept, error_model="numpy")(module[name])
+    function = module[name]
+    function.__qualname__ = f"{name}_{digest}"  # Numba tells functions of one module apart by theirs
+    return numba.njit([signature], cache=is_kept, error_model="numpy")(function)
 
 
 def _put(file: str, source: str) -> bool:

@@ -178,7 +178,7 @@ def _elementwise(node: Node) -> Call:
     dtypes = _computed_in(node)
     logical = all(dtype == bool for dtype in dtypes) or node.name.startswith("logical")
     forms = LOGICAL if logical and node.name not in ("where", "astype") else FORMS
-    if node.name not in forms or node.settings:
+    if node.name not in forms or node.settings.keys() - {"dtype"}:
         raise NoLoop
     shape = node.shape or ()
     call = Call(node, forms[node.name], Frame(shape, row_major(shape)), row_major(shape))
@@ -201,7 +201,9 @@ def _computed_in(node: Node) -> list[np.dtype[Any]]:
         else value.dtype
         for value in node.args
     ]
-    *found, result = node.function.resolve_dtypes((*kinds, None))  # type: ignore[union-attr]
+    wanted = (*[None] * len(kinds), node.settings.get("dtype"))
+    dtypes = node.function.resolve_dtypes((*kinds, None), signature=wanted)  # type: ignore[union-attr]
+    *found, result = dtypes
     integer_power = node.name == "power" and dtype.kind != "f"
     if result != dtype or any(each not in TYPES for each in found) or integer_power:
         raise NoLoop

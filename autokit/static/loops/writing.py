@@ -174,7 +174,7 @@ class _Writer:
         names = []
         for number, (operand, size, stride) in enumerate(call.indices):
             name = f"k{call.node.id}_{number}"
-            names.append(f" + {name} * {stride}")
+            names.append(f" + {name}" if stride == 1 else f" + {name} * {stride}")
             self.inner += [
                 f"{name} = {self._read(operand, call.node)}",
                 f"if {name} < 0:",
