@@ -19,6 +19,7 @@ import numpy as np
 from autokit.static.calls import Blocks, is_computed_in_blocks, is_reduction, is_ufunc
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, registers
+from autokit.static.naming import names_for, operation_of
 from autokit.static.spelling import Namespace, Text
 from autokit.static.traced import astype, getitem, put, put_flat, write
 
@@ -43,7 +44,13 @@ class Program:
     """
 
     def __init__(
-        self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: dict[str, Any], states: list[str]
+        self,
+        name: str,
+        source: str,
+        plan: Plan,
+        nodes: dict[int, Node],
+        given: dict[str, Any],
+        states: list[str],
     ) -> None:
         self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
         self.file = f"<autokit.static {name} #{next(_serial)}>"
@@ -89,7 +96,9 @@ class Program:
             node = self.nodes.get(trace.tb_lineno) if trace.tb_frame.f_code.co_filename == self.file else None
             if node is not None and node.line is not None:
                 text = linecache.getline(*node.line).strip()
-                error.add_note(f"in {node.operation or node.name}, {node.line[0]}, line {node.line[1]}: {text}")
+                error.add_note(
+                    f"in {node.operation or node.name}, {node.line[0]}, line {node.line[1]}: {text}"
+                )
             trace = trace.tb_next
 
 
@@ -130,7 +139,7 @@ class _Writer:
         self.graph, self.name, self.plan = graph, name, plan_memory(graph)
         self.space = Namespace({name, "arena", "array", "copyto", "ndarray", *_functions(graph)})
         self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
-        self.gradients = _gradients(graph)
+        self.wishes = names_for(graph)
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
         self.before: list[str] = []
@@ -155,9 +164,9 @@ class _Writer:
 
     def _node(self, node: Node) -> None:
         if node.kind == "input":
-            self.space.names[node] = self.space.fresh(node.label or "x")
+            self.space.names[node] = self.space.fresh(self.wishes[node])
         elif node.kind in ("const", "state"):
-            name = self.space.names[node] = self.space.fresh(self._wish(node))
+            name = self.space.names[node] = self.space.fresh(self.wishes[node])
             self.space.objects[name] = self.arrays[node] = node.value
         elif node.kind == "number":
             self._number(node)
@@ -175,7 +184,7 @@ class _Writer:
     def _number(self, node: Node) -> None:
         """A number that Python computes before each run."""
         dtype = self.space.spelled(np.asarray(node.value).dtype)
-        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self._wish(node), node)
+        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self.wishes[node], node)
         compute = self.space.given(f"compute_{name}", node.function)
         self._say(node, f"{name}[()] = {compute}({self.space.arguments(node.args, node.settings)})")
 
@@ -186,9 +195,9 @@ class _Writer:
         array = None if base is None else node.function(base, *node.args[1:], **node.settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
             self.arrays[node] = array
-            self.space.names[node] = self._once(text, self._wish(node))
+            self.space.names[node] = self._once(text, self.wishes[node])
         else:
-            name = self.space.names[node] = self.space.fresh(self._wish(node))
+            name = self.space.names[node] = self.space.fresh(self.wishes[node])
             self._say(node, f"{name} = {text}")
 
     def _call(self, node: Node) -> None:
@@ -199,7 +208,7 @@ class _Writer:
                 self._say(node, line)
             return
         function = _on_copies(node.function) if node.kind == "effect" else node.function
-        name = self.space.names[node] = self.space.fresh(self._wish(node))
+        name = self.space.names[node] = self.space.fresh(self.wishes[node])
         self._say(node, f"{name} = {self._expression(node.name, function, node.args, node.settings)}")
 
     def _target(self, node: Node) -> str | None:
@@ -212,8 +221,12 @@ class _Writer:
             self.arrays[node] = np.ndarray(node.shape, node.dtype, self.arena, place.offset)
             dtype = self.space.spelled(node.dtype)
             text = f"ndarray({node.shape}, {dtype}, arena, {place.offset})"
-            over = self.space.names.get(place.over) if place.over else None
-            self.space.names[node] = over or self._once(text, self._wish(node), node)
+            if place.over is None:
+                self.space.names[node] = self._once(text, self.wishes[node], node)
+            elif operation_of(node) == operation_of(place.over):
+                self.space.names[node] = self.space.names[place.over]
+            else:
+                self.space.names[node] = self._once(self.space.names[place.over], self.wishes[node], node)
         return self.space.names.get(node)
 
     def _end(self) -> None:
@@ -255,18 +268,6 @@ class _Writer:
             self._made[key] = self.space.fresh(wish)
             self.before.append(f"{self._made[key]} = {text}")
         return self._made[key]
-
-    def _wish(self, node: Node) -> str:
-        """The name that a value would like to have."""
-        if node.label or node in self.gradients:
-            return node.label or self.gradients[node]
-        if node.kind == "const":
-            return _word_of(node.value)
-        if node.kind == "view":
-            suffix = {"transpose": "T", "slice": "part"}.get(node.name, "view")
-            return f"{self.space.names[node.args[0]].removesuffix('_view')}_{suffix}"
-        prefix = "d_" if node.phase == "backward" else ""
-        return prefix + (node.operation or node.name)
 
     def _expression(self, name: str, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> str:
         """A call, as a reader would write it: by the array's method or brackets where there are such."""
@@ -391,28 +392,8 @@ class _Writer:
 
 def _functions(graph: Graph) -> set[str]:
     """The names of the functions that a graph calls."""
-    return {name for node in graph.nodes for name in node.name.split(".")}
-
-
-def _gradients(graph: Graph) -> dict[Node, str]:
-    """Names for the gradients of states: the values of their shape from which an update begins."""
-    names: dict[Node, str] = {}
-    for state, node in graph.updates.items():
-        waiting = [node]
-        while waiting:
-            each = waiting.pop()
-            if each.phase == "update":
-                waiting += each.operands()
-            elif each.phase == "backward" and each.shape == state.shape:
-                names.setdefault(each, f"d_{state.label}")
-    return names
-
-
-def _word_of(array: np.ndarray) -> str:
-    """A name for a constant."""
-    if array.size and array.dtype.kind in "biuf" and (array == array.flat[0]).all():
-        return {0: "zeros", 1: "ones"}.get(array.flat[0], "constant")
-    return "constant"
+    calls = [node for node in graph.nodes if node.kind in ("call", "view")]
+    return {name for node in calls for name in node.name.split(".")}
 
 
 def _block_length(size: int) -> int:
@@ -426,7 +407,9 @@ def _on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def call(*args: Any, **settings: Any) -> Any:
-        args, settings = mapped((args, settings), lambda one: np.array(one) if isinstance(one, np.ndarray) else one)
+        args, settings = mapped(
+            (args, settings), lambda one: np.array(one) if isinstance(one, np.ndarray) else one
+        )
         return function(*args, **settings)
 
     return call

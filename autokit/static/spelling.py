@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Node, nodes_in
+from autokit.static.naming import identifier
 
 
 class Text(str):
@@ -43,9 +44,7 @@ class Namespace:
 
     def fresh(self, wish: str) -> str:
         """A name that nothing has yet: ``wish``, as far as it is a name of Python, with a number if need be."""
-        head, tail = re.fullmatch(r"([\d._]*)(.*)", wish, re.DOTALL).groups()  # type: ignore[union-attr]
-        wish = re.sub(r"\W+", "_", f"{tail}_{head}" if head and tail else wish).strip("_")
-        wish = wish if wish.isidentifier() else f"value_{wish}".strip("_")
+        wish = identifier(wish)
         taken = {*self._reserved, *self._values, *self.objects}
         name = next(each for each in _numbered(wish) if each not in taken)
         self._values.add(name)
@@ -74,8 +73,9 @@ class Namespace:
             return repr(argument)
         if argument is Ellipsis:
             return "..."
-        if type(argument) is float and math.isfinite(argument):
-            return repr(argument)
+        if type(argument) is float:
+            known = math.isfinite(argument)
+            return repr(argument) if known else self.given(repr(argument).replace("-", "minus_"), argument)
         if type(argument) is slice:
             return f"slice({argument.start!r}, {argument.stop!r}, {argument.step!r})"
         if isinstance(argument, np.dtype):
@@ -84,7 +84,7 @@ class Namespace:
             return self.number(argument, argument.dtype)
         if isinstance(argument, tuple | list | dict):
             return self._container(argument)
-        return self.given(type(argument).__name__.lower(), argument)
+        return self.given(getattr(argument, "__name__", type(argument).__name__.lower()), argument)
 
     def _container(self, argument: Any) -> str:
         """A tuple, a named tuple, a list or a dict."""

@@ -29,11 +29,15 @@ DEFAULT = (
     "dead code",
     "constants",
     "algebra",
+    "constants",
+    "algebra",
+    "dead code",
     "common subexpressions",
     "NumPy's own forms",
-    "constants",
-    "common subexpressions",
+    "algebra",
     "dead code",
+    "common subexpressions",
+    "constants",
     "blocks",
 )
 """The passes that run, in this order; scaled products round otherwise, so they are asked for by name."""

@@ -63,9 +63,21 @@ RULES = (
         lambda node, x, _: x,
         "x in its own shape = x",
     ),
+    Rule(
+        "where",
+        lambda node, x, _: (
+            isinstance(x, Node) and x.kind == "const" and x.value.dtype == bool and x.value.all()
+        ),
+        lambda node, _, y: y,
+        "where(true, x, y) = x",
+    ),
     Rule("transpose", lambda node, x, _: _is_reversed(node, x), lambda node, x, _: x.args[0], "(xᵀ)ᵀ = x"),
 )
 """Each is applied where the result has the shape and the dtype of the node that it replaces."""
+
+
+IN_ORDER = ("reshape", "squeeze", "expand_dims")
+"""Calls that give the elements in the same order in another shape."""
 
 
 def simplify(graph: Graph) -> str:
@@ -83,7 +95,13 @@ def _simplified(node: Node, rewriting: Rewriting) -> Node | None:
             if isinstance(other, Node) and (other.shape, other.dtype) == (node.shape, node.dtype):
                 rewriting.said[rule.words] += 1
                 return other
-    if node.name == "reshape" and _name(x) == "reshape":
+    if node.name == "equal" and x is y and isinstance(x, Node) and x.dtype.kind in "biu":
+        rewriting.said["x = x is true, of whole numbers"] += 1
+        return rewriting.constant(node, np.ones(node.shape, bool))
+    if node.name in IN_ORDER and _name(x) in IN_ORDER:
         rewriting.said["reshape of a reshape = reshape"] += 1
-        return rewriting.call(node, "reshape", np.reshape, x.args[0], node.shape, kind=node.kind)
+        first = x.args[0]
+        if first.shape == node.shape:
+            return first
+        return rewriting.call(node, "reshape", np.reshape, first, node.shape, kind=node.kind)
     return None

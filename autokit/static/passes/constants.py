@@ -17,8 +17,6 @@ def fold_constants(graph: Graph) -> str:
         operands = node.operands()
         if node.name in OF_A_SHAPE:
             operands = operands[1:]
-        elif not operands:
-            continue
         known = all(operand.kind == "const" for operand in operands)
         if node.kind in ("call", "view") and known and isinstance(node.value, np.ndarray):
             node.kind, node.name, node.function, node.args, node.settings = "const", "const", None, (), {}

@@ -33,9 +33,10 @@ class Rewriting:
         for node in self.graph.nodes:
             node.args, node.settings = substitute(node.args, table), substitute(node.settings, table)
             other = change(node, self) if node.kind in ("call", "const", "view") else None
-            if other is not None:
+            if other is None:
+                self.nodes.append(node)
+            else:
                 table[node] = other
-            self.nodes.append(node)
         self.graph.nodes = self.nodes
         self.graph.replace(table)
         return "; ".join([f"{words} ({count}×)" for words, count in self.said.items()])
