@@ -7,88 +7,63 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.dtypes import BY_NUMPY
 from autokit.engine.operation import cast as converted_to
-from autokit.engine.tensor import new_tensor
-from autokit.ops import choose, create, join
+from autokit.engine.tensor import Tensor as Value
+from autokit.ops import choose, create, join, product
 from autokit.static.tf.graph import Tensor, defines
-from autokit.static.tf.shapes import as_numpy
-from autokit.static.tf.values import known, sizes_of
-
-__all__ = [
-    *("abs", "add", "argmax", "cast", "concat", "cos", "divide", "equal", "exp", "expand_dims"),
-    *("floor", "floordiv", "gather", "greater", "greater_equal", "identity", "less", "less_equal"),
-    *("log", "logical_and", "logical_not", "logical_or", "matmul", "maximum", "minimum", "mod"),
-    *("multiply", "negative", "not_equal", "one_hot", "ones_like", "pow", "reduce_all"),
-    *("reduce_any", "reduce_max", "reduce_mean", "reduce_min", "reduce_sum", "reshape", "round"),
-    *("shape", "sigmoid", "sign", "sin", "split", "sqrt", "square", "squeeze", "stack"),
-    *("stop_gradient", "subtract", "tanh", "transpose", "unstack", "where", "zeros_like"),
-]
+from autokit.static.tf.shapes import as_numpy, known, sizes_of
 
 # ---------------------------------------------------------------- element by element
 
 
 def _unary(kind: str, method: str) -> Callable[..., Any]:
-    """A function of one tensor: the method of autokit's."""
-
-    @defines(kind, "x")
-    def apply(x: Any) -> Any:
-        return getattr(x, method)()
-
-    return apply
+    """A function of one tensor: autokit's method."""
+    return defines(kind, "x")(lambda x: getattr(x, method)())
 
 
 def _binary(kind: str, method: str) -> Callable[..., Any]:
-    """A function of two tensors or numbers: the operator of autokit's, or its method."""
+    """A function of two tensors, or of a tensor and a number: autokit's operator or method."""
 
-    @defines(kind, "x y")
     def apply(x: Any, y: Any) -> Any:
-        x, y = _both(x, y)
-        return getattr(x, method)(y)
+        x = x if isinstance(x, Value) else create.tensor(x, dtype=y.dtype)
+        return getattr(Value, method)(x, y)
 
-    return apply
-
-
-def _both(x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands, the first of which is a tensor."""
-    return (x if hasattr(x, "array") else new_tensor(np.asarray(x, y.array.dtype))), y
+    return defines(kind, "x y")(apply)
 
 
-add, subtract, multiply = _binary("Add", "__add__"), _binary("Sub", "__sub__"), _binary("Mul", "__mul__")
-divide, pow, floordiv = (
-    _binary("truediv", "__truediv__"),
-    _binary("Pow", "__pow__"),
-    _binary("FloorDiv", "__floordiv__"),
+def _operators(*names: str) -> list[Callable[..., Any]]:
+    return [_binary(name.strip("_").capitalize(), f"__{name}__") for name in names]
+
+
+add, subtract, multiply, divide, floordiv, mod, pow = _operators(
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 )
-mod = _binary("FloorMod", "__mod__")
-equal, not_equal = _binary("Equal", "__eq__"), _binary("NotEqual", "__ne__")
-greater, greater_equal = _binary("Greater", "__gt__"), _binary("GreaterEqual", "__ge__")
-less, less_equal = _binary("Less", "__lt__"), _binary("LessEqual", "__le__")
+equal, not_equal, greater, greater_equal, less, less_equal = [
+    _binary(kind, f"__{method}__")
+    for kind, method in zip(
+        ("Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual"),
+        ("eq", "ne", "gt", "ge", "lt", "le"),
+    )
+]
 maximum, minimum = _binary("Maximum", "maximum"), _binary("Minimum", "minimum")
 logical_and, logical_or = _binary("LogicalAnd", "logical_and"), _binary("LogicalOr", "logical_or")
-negative, abs, sign, square = (
-    _unary("Neg", "neg"),
-    _unary("Abs", "abs"),
-    _unary("Sign", "sign"),
-    _unary("Square", "square"),
-)
-sqrt, exp, log, sin, cos = [_unary(name.capitalize(), name) for name in ("sqrt", "exp", "log", "sin", "cos")]
-tanh, sigmoid, round, floor = [
-    _unary(name.capitalize(), name) for name in ("tanh", "sigmoid", "round", "floor")
+negative, abs, logical_not = _unary("Neg", "neg"), _unary("Abs", "abs"), _unary("LogicalNot", "logical_not")
+square, sqrt, exp, log, sin, cos, tanh, sigmoid, sign, floor, round = [
+    _unary(name.capitalize(), name)
+    for name in ["square", "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "sign", "floor", "round"]
 ]
-logical_not = _unary("LogicalNot", "logical_not")
 
 
 @defines("MatMul", "a b")
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """The matrix product."""
-    return (a.mT if transpose_a else a) @ (b.mT if transpose_b else b)
+    return product.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
 
 @defines("Identity", "input")
 def identity(input: Any) -> Any:
     """The same values, as an operation of its own."""
-    return input * 1 if input.array.dtype.kind == "f" else input.clone()
+    return input.clone()
 
 
 @defines("StopGradient", "input")
@@ -100,16 +75,12 @@ def stop_gradient(input: Any) -> Any:
 @defines("Cast", "x")
 def cast(x: Any, dtype: Any) -> Any:
     """The same values in another dtype."""
-    return converted_to(x, dtype=BY_NUMPY[as_numpy(dtype)].numpy)
+    return converted_to(x, dtype=as_numpy(dtype))
 
 
 @defines("Select", "condition x y")
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Any, x: Any, y: Any) -> Any:
     """``x`` where the condition holds, else ``y``."""
-    if x is None or y is None:
-        raise ValueError(
-            "tf.where needs x and y: how many places a condition holds at is not known before a run"
-        )
     return choose.where(condition, x, y)
 
 
@@ -117,24 +88,23 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def _reduction(kind: str, method: str) -> Callable[..., Any]:
-    """A function that combines elements: the method of autokit's tensors."""
+    """A function that combines elements: autokit's method."""
 
-    @defines(kind, "input_tensor")
     def apply(
         input_tensor: Any,
         axis: Any = None,
-        keepdims: bool = False,
+        keepdims: Any = None,
         reduction_indices: Any = None,
         keep_dims: Any = None,
     ) -> Any:
         axis = reduction_indices if axis is None else axis
-        axis = tuple(range(input_tensor.ndim)) if axis is None else axis
-        axis = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
-        if not axis:
-            return input_tensor
-        return getattr(input_tensor, method)(axis, keepdim=keepdims or bool(keep_dims))
+        dims = tuple(range(input_tensor.ndim)) if axis is None else axis
+        dims = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
+        return (
+            getattr(input_tensor, method)(dims, keepdim=bool(keepdims or keep_dims)) if dims else input_tensor
+        )
 
-    return apply
+    return defines(kind, "input_tensor")(apply)
 
 
 reduce_sum, reduce_mean = _reduction("Sum", "sum"), _reduction("Mean", "mean")
@@ -143,12 +113,9 @@ reduce_all, reduce_any = _reduction("All", "all"), _reduction("Any", "any")
 
 
 @defines("ArgMax", "input")
-def argmax(
-    input: Any, axis: int | None = None, dimension: int | None = None, output_type: Any = np.int64
-) -> Any:
-    """Where the largest element along ``axis`` is; by default along the first one."""
-    place = axis if axis is not None else dimension or 0
-    return converted_to(input.argmax(place), dtype=as_numpy(output_type))
+def argmax(input: Any, axis: int = 0, dimension: int | None = None) -> Any:
+    """Where the largest element along ``axis`` is."""
+    return input.argmax(axis if dimension is None else dimension)
 
 
 # ---------------------------------------------------------------- shapes
@@ -157,7 +124,7 @@ def argmax(
 @defines("Shape", "input")
 def shape(input: Any) -> Any:
     """The sizes of a tensor, as a tensor: they are those that a run feeds."""
-    return new_tensor(np.array(input.array.shape, np.int32))
+    return create.from_numpy(np.array(input.array.shape, np.int32))
 
 
 @defines("Reshape", "tensor")
@@ -169,13 +136,13 @@ def reshape(tensor: Any, shape: Any) -> Any:
 @defines("transpose", "a")
 def transpose(a: Any, perm: Any = None) -> Any:
     """The dimensions in the order ``perm``, by default turned around."""
-    return a.permute(tuple(reversed(range(a.ndim))) if perm is None else tuple(perm))
+    return a.permute(tuple(range(a.ndim))[::-1] if perm is None else tuple(perm))
 
 
 @defines("ExpandDims", "input")
-def expand_dims(input: Any, axis: int | None = None, dim: int | None = None) -> Any:
+def expand_dims(input: Any, axis: int = 0, dim: int | None = None) -> Any:
     """One more dimension of size 1 at ``axis``."""
-    return input.unsqueeze(dim if axis is None else axis)
+    return input.unsqueeze(axis if dim is None else dim)
 
 
 @defines("Squeeze", "input")
@@ -196,94 +163,86 @@ def stack(values: Any, axis: int = 0) -> Any:
     return join.stack(list(values), dim=axis)
 
 
-def _parts(value: Tensor, axis: int = 0, num: int | None = None) -> int:
-    size = num or value.shape[axis].value
-    if size is None:
-        raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return size
+def _size(value: Any, axis: int = 0, num: int | None = None) -> int:
+    return num or len(value.example.array.T if axis in (-1, 1) else value.example.array)
 
 
-@defines("unstack", "value", outputs=_parts)
+@defines("unstack", "value", outputs=_size)
 def unstack(value: Any, axis: int = 0, num: int | None = None) -> Any:
     """The parts of a tensor along ``axis``, as a list."""
     return value.unbind(axis)
 
 
-@defines(
-    "split",
-    "value",
-    outputs=lambda value, num_or_size_splits, axis=0: (
-        num_or_size_splits if isinstance(num_or_size_splits, int) else len(num_or_size_splits)
-    ),
-)
+def _count(value: Any, num_or_size_splits: Any, axis: int = 0) -> int:
+    return num_or_size_splits if isinstance(num_or_size_splits, int) else len(num_or_size_splits)
+
+
+@defines("split", "value", outputs=_count)
 def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
     """So many equal parts along ``axis``, or parts of these sizes, as a list."""
-    if isinstance(num_or_size_splits, int):
-        size = value.shape[axis]
-        if size % num_or_size_splits:
-            raise ValueError(
-                f"{num_or_size_splits} equal parts do not fit into the size {size} of dimension {axis}"
-            )
-        return value.split(size // num_or_size_splits, axis)
-    return value.split(list(num_or_size_splits), axis)
+    size = num_or_size_splits
+    if isinstance(size, int) and value.array.shape[axis] % size:
+        raise ValueError(
+            f"{size} equal parts do not fit into {value.array.shape[axis]} along dimension {axis}"
+        )
+    return value.split(value.array.shape[axis] // size if isinstance(size, int) else list(size), axis)
 
 
 @defines("GatherV2", "params indices")
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     """The parts of ``params`` at ``indices`` along ``axis``."""
-    rows = params if axis == 0 else params.movedim(axis, 0)
-    taken = rows[indices.long()]
+    taken = Value.__getitem__(params.movedim(axis, 0), indices.long())
     return taken if axis == 0 else taken.movedim(0, axis)
 
 
 @defines("one_hot", "indices")
 def one_hot(
-    indices: Any, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = np.float32
+    indices: Any, depth: Any, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32"
 ) -> Any:
     """A row for each index: ``on_value`` at its place, else ``off_value``."""
-    hot = indices.unsqueeze(-1) == create.arange(int(known(depth)))
-    return converted_to(hot, dtype=as_numpy(dtype)) * (on_value - off_value) + off_value
+    hot = indices.unsqueeze(-1).eq(create.arange(int(known(depth))))
+    return converted_to(choose.where(hot, on_value, off_value), dtype=as_numpy(dtype))
 
 
 @defines("strided_slice", "input")
-def _part(input: Any, index: Any) -> Any:
+def _slice(input: Any, index: Any) -> Any:
     places = index if isinstance(index, tuple) else (index,)
-    return input[tuple([each if each is None or isinstance(each, slice) else known(each) for each in places])]
+    return Value.__getitem__(input, tuple(map(known, places)))
 
 
 @defines("zeros_like", "tensor")
-def zeros_like(tensor: Any, dtype: Any = None) -> Any:
+def zeros_like(tensor: Any) -> Any:
     """Zeros in the shape of ``tensor``."""
     return create.zeros_like(tensor)
 
 
 @defines("ones_like", "tensor")
-def ones_like(tensor: Any, dtype: Any = None) -> Any:
+def ones_like(tensor: Any) -> Any:
     """Ones in the shape of ``tensor``."""
     return create.ones_like(tensor)
 
 
+__all__ = [name for name, value in globals().items() if hasattr(value, "plain") and name[0] != "_"]
+
 # ---------------------------------------------------------------- operators
 
+_BINARY = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": floordiv, "mod": mod}
+_BINARY |= {"pow": pow, "matmul": matmul, "and": logical_and, "or": logical_or}
+_OTHERS = {"neg": negative, "abs": abs, "invert": logical_not, "getitem": _slice}
+_OTHERS |= {"gt": greater, "ge": greater_equal, "lt": less, "le": less_equal}
 
-def _operator(name: str, function: Callable[..., Any], label: str) -> None:
-    """Bind ``function`` to the class as an operator, and turned around as the reflected one."""
-    setattr(Tensor, f"__{name}__", lambda self, other: function(self, other, name=label))
-    setattr(Tensor, f"__r{name}__", lambda self, other: function(other, self, name=label))
+
+def bind_operators(kind: type, version_of: Callable[[Any], Any] = lambda function: function) -> None:
+    """Let the operators of the class ``kind`` be these functions, or the versions of them that are given."""
+
+    def operator(function: Any, name: str, turn: int) -> Any:
+        return lambda *operands: function(*operands[::turn], name=name)
+
+    for name, function in _BINARY.items():
+        setattr(kind, f"__{name}__", operator(version_of(function), name, 1))
+        setattr(kind, f"__r{name}__", operator(version_of(function), name, -1))
+    for name, function in _OTHERS.items():
+        setattr(kind, f"__{name}__", version_of(function))
 
 
-_operator("add", add, "add")
-_operator("sub", subtract, "sub")
-_operator("mul", multiply, "mul")
-_operator("truediv", divide, "truediv")
-_operator("floordiv", floordiv, "floordiv")
-_operator("mod", mod, "mod")
-_operator("pow", pow, "pow")
-_operator("matmul", matmul, "matmul")
-_operator("and", logical_and, "and")
-_operator("or", logical_or, "or")
-for _name, _function in (
-    *(("neg", negative), ("abs", abs), ("invert", logical_not)),
-    *(("gt", greater), ("ge", greater_equal), ("lt", less), ("le", less_equal), ("getitem", _part)),
-):
-    setattr(Tensor, f"__{_name}__", _function)
+bind_operators(Tensor)

@@ -221,6 +221,11 @@ class Trace:
         """The node of a value."""
         return self.traced(value).node
 
+    def constant(self, array: np.ndarray) -> Any:
+        """The value of an operation that gives ``array`` in each run; it is a call, which no trace folds."""
+        node = self.tape.add("call", self.operation.type, array.copy, value=array)
+        return learning(new_tensor(Traced(self.tape, node)))
+
     def given(self, kind: str, array: np.ndarray, label: str) -> Any:
         """A value that is not computed: an input or a state."""
         return learning(new_tensor(self.tape.given(kind, array, label)))
@@ -494,7 +499,7 @@ def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None)
             )
             return made.outputs[0] if outputs is None else made.outputs
 
-        define.plain = function  # type: ignore[attr-defined]
+        define.plain, define.operands = function, tensors  # type: ignore[attr-defined]
         return define
 
     return decorate
@@ -523,8 +528,4 @@ def as_operands(graph: Graph, values: Any) -> Any:
 
 def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:
     """The output of a new operation ``Const``."""
-
-    def compute(trace: Trace) -> Any:
-        return learning(new_tensor(Traced(trace.tape, trace.tape.add("const", "const", value=array))))
-
-    return graph.add("Const", compute, name=name).outputs[0]
+    return graph.add("Const", lambda trace: trace.constant(array), name=name).outputs[0]

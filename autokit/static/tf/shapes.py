@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from autokit.base import dtypes
+from autokit.static.graph import Node
+from autokit.static.traced import Traced
 
 OPEN = (211, 223, 227, 229, 233)
 """For each dimension the size that stands for an unknown one."""
@@ -127,3 +129,25 @@ def converted(value: Any, dtype: Any = None) -> np.ndarray:
     of_numpy = isinstance(value, np.ndarray | np.generic)
     narrow = {"f": np.float32, "i": np.int32}.get(array.dtype.kind)
     return array if of_numpy or narrow is None else array.astype(narrow)
+
+
+def sizes_of(shape: Any) -> tuple[int, ...]:
+    """A shape, in which sizes may come from ``tf.shape``, as numbers."""
+    if hasattr(shape, "array"):
+        return tuple(known(shape).reshape(-1).tolist())
+    return tuple([int(known(size)) for size in ([shape] if isinstance(shape, int) else shape)])
+
+
+def known(value: Any) -> Any:
+    """The numbers of a tensor that does not depend on what is fed, drawn or trained."""
+    if not hasattr(value, "array"):
+        return value
+    waiting = [value.array.node] if isinstance(value.array, Traced) else []
+    while waiting:
+        node: Node = waiting.pop()
+        if node.kind not in ("const", "call", "view"):
+            raise ValueError(
+                f"a shape has to be known before the run, and this one depends on {node.label or node.name}"
+            )
+        waiting += node.operands()
+    return value.array.node.value if isinstance(value.array, Traced) else value.array

@@ -15,7 +15,6 @@ import numpy as np
 from autokit.base import dtypes
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import described
-from autokit.static.graph import Node
 from autokit.static.tf.graph import (
     GraphKeys,
     Operation,
@@ -30,7 +29,7 @@ from autokit.static.tf.graph import (
     learning,
     name_scope,
 )
-from autokit.static.tf.shapes import OPEN, as_numpy, converted
+from autokit.static.tf.shapes import OPEN, as_numpy, converted, known, sizes_of
 from autokit.static.traced import Traced
 
 __all__ = [
@@ -85,34 +84,11 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
     return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
 
 
-def sizes_of(shape: Any) -> tuple[int, ...]:
-    """A shape, in which sizes may come from ``tf.shape``, as numbers."""
-    if hasattr(shape, "array"):
-        return tuple(known(shape).reshape(-1).tolist())
-    return tuple([int(known(size)) for size in ([shape] if isinstance(shape, int) else shape)])
-
-
-def known(value: Any) -> Any:
-    """The numbers of a tensor that does not depend on what is fed, drawn or trained."""
-    if not hasattr(value, "array"):
-        return value
-    waiting = [value.array.node] if isinstance(value.array, Traced) else []
-    while waiting:
-        node: Node = waiting.pop()
-        if node.kind not in ("const", "call", "view"):
-            raise ValueError(
-                f"a shape has to be known before the run, and this one depends on {node.label or node.name}"
-            )
-        waiting += node.operands()
-    return value.array.node.value if isinstance(value.array, Traced) else value.array
-
-
 def _filled(kind: str, number: float | None) -> Callable[..., Tensor]:
     """The functions ``zeros``, ``ones`` and ``fill``."""
 
     def create(trace: Trace, value: Any, shape: Any, dtype: Any) -> Any:
-        array = np.full(sizes_of(shape), known(value), dtype)
-        return learning(new_tensor(Traced(trace.tape, trace.tape.add("const", "const", value=array))))
+        return trace.constant(np.full(sizes_of(shape), known(value), dtype))
 
     def filled(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
         """A tensor of ``shape`` that is filled with one number."""
