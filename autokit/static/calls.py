@@ -32,7 +32,7 @@ def is_reduction(node: Node) -> bool:
 
 
 def is_clipped_take(node: Node) -> bool:
-    """Whether this is ``take`` that checks no index; where it does, NumPy writes to ``out`` by way of a copy."""
+    """Whether this is ``take`` that checks no index; where it does, ``out`` is written by way of a copy."""
     return node.function in (np.take, np.ndarray.take) and node.settings.get("mode") == "clip"
 
 
@@ -46,7 +46,7 @@ def takes_memory(node: Node) -> bool:
     if node.kind != "call" or not isinstance(node.value, np.ndarray) or node.value.dtype.hasobject:
         return False
     if node.function is np.where:
-        return len(node.args) == 3 and getattr(node.args[0], "dtype", None) == bool
+        return len(node.args) == 3 and getattr(node.args[0], "dtype", None) == np.bool
     if node.function in INTO:
         return node.settings.keys() <= {"axis"}
     computed = is_ufunc(node) or is_reduction(node) or is_clipped_take(node) or is_computed_in_blocks(node)

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.calls import Blocks, is_computed_in_blocks, is_reduction, is_ufunc
+from autokit.static.calls import Blocks, is_computed_in_blocks, is_ufunc
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, registers
-from autokit.static.naming import names_for, operation_of
+from autokit.static.naming import SUFFIXES, WORDS, names_for, operation_of
 from autokit.static.spelling import Namespace, Text
 from autokit.static.traced import astype, getitem, put, put_flat, write
 
@@ -32,7 +32,7 @@ _serial = count(1)
 class Program:
     """A static graph as a function of the arrays of its inputs.
 
-    It may be called from several threads, and while it runs: each call that is under way has an arena of its own.
+    It may be called from several threads, and while it runs: each call that is under way has its own arena.
 
     Attributes
     ----------
@@ -131,8 +131,8 @@ class _Writer:
     ----------
     arrays : dict
         An array for each node whose memory is known before the run: views of it are made once.
-    before, body : list of str
-        The lines before the function, and in it.
+    given, before, body : list of str
+        What the code is given, as comments; the lines before the function, and in it.
     """
 
     def __init__(self, graph: Graph, name: str) -> None:
@@ -140,8 +140,13 @@ class _Writer:
         self.space = Namespace({name, "arena", "array", "copyto", "ndarray", *_functions(graph)})
         self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
         self.wishes = names_for(graph)
+        for node in reversed(graph.nodes):
+            is_word = self.wishes[node] in WORDS.values()
+            if node.phase != "update" and self._keeps_name(node) and not is_word:
+                self.wishes[self.plan.places[node].over] = self.wishes[node]  # type: ignore[index]
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
+        self.given: list[str] = []
         self.before: list[str] = []
         self.body: list[str] = []
         self.lines: dict[int, Node] = {}
@@ -154,7 +159,7 @@ class _Writer:
             self._node(node)
         self._end()
         parameters = ", ".join([self.space.names[node] for node in self.graph.inputs])
-        head = [*self.before, "", "", f"def {self.name}({parameters}):"]
+        head = [*self.given, *self.before, "", "", f"def {self.name}({parameters}):"]
         source = "\n".join([*head, *[f"    {line}" for line in self.body]]) + "\n"
         lines = {number + len(head): node for number, node in self.lines.items()}
         states = [self.space.names[node] for node in self.graph.states]
@@ -165,9 +170,13 @@ class _Writer:
     def _node(self, node: Node) -> None:
         if node.kind == "input":
             self.space.names[node] = self.space.fresh(self.wishes[node])
+        elif node.kind == "const" and node.shape == ():
+            self.space.names[node] = self.space.number(node.value, node.dtype)
+            self.arrays[node] = node.value
         elif node.kind in ("const", "state"):
             name = self.space.names[node] = self.space.fresh(self.wishes[node])
             self.space.objects[name] = self.arrays[node] = node.value
+            self.given.append(f"# {name}: {node.kind} {node.dtype}{list(node.shape)}")
         elif node.kind == "number":
             self._number(node)
         elif node.kind == "view":
@@ -195,9 +204,9 @@ class _Writer:
         array = None if base is None else node.function(base, *node.args[1:], **node.settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
             self.arrays[node] = array
-            self.space.names[node] = self._once(text, self.wishes[node])
+            self.space.names[node] = self._once(text, self._wish(node))
         else:
-            name = self.space.names[node] = self.space.fresh(self.wishes[node])
+            name = self.space.names[node] = self.space.fresh(self._wish(node))
             self._say(node, f"{name} = {text}")
 
     def _call(self, node: Node) -> None:
@@ -223,7 +232,7 @@ class _Writer:
             text = f"ndarray({node.shape}, {dtype}, arena, {place.offset})"
             if place.over is None:
                 self.space.names[node] = self._once(text, self.wishes[node], node)
-            elif operation_of(node) == operation_of(place.over):
+            elif self._keeps_name(node):
                 self.space.names[node] = self.space.names[place.over]
             else:
                 self.space.names[node] = self._once(self.space.names[place.over], self.wishes[node], node)
@@ -249,6 +258,17 @@ class _Writer:
 
     # ------------------------------------------------------------ text
 
+    def _wish(self, node: Node) -> str:
+        """The name that a node would like to have: that of the last value which is written over its own."""
+        if node.kind == "view" and (suffix := self.wishes[node]) in SUFFIXES:
+            return f"{self.space.names[node.args[0]].removesuffix('_view')}_{suffix}"
+        return self.wishes[node]
+
+    def _keeps_name(self, node: Node) -> bool:
+        """Whether a value that is written over an operand goes by its name: as part of the same operation."""
+        over = self.plan.places[node].over if node in self.plan.places else None
+        return over is not None and (node.phase == "update" or operation_of(node) == operation_of(over))
+
     def _say(self, node: Node, text: str) -> None:
         """Append a line to the function, below a comment where it belongs to another line or operation."""
         line = node.phase, node.line
@@ -256,7 +276,7 @@ class _Writer:
             shown = f", line {node.line[1]}: {linecache.getline(*node.line).strip()}" if node.line else ""
             self.body.append(f"# {node.phase or 'forward'}{shown}")
         if (*line, node.operation, node.module) != self._said and node.operation:
-            self.body.append(f"# · {node.operation} {node.module}".rstrip())
+            self.body.append(f"# · {node.operation}" + (f" in {node.module}" if node.module else ""))
         self._said = (*line, node.operation, node.module)
         self.lines[len(self.body) + 1] = node
         self.body.append(text)
@@ -297,7 +317,9 @@ class _Writer:
         if node.function is np.where:
             first = [] if spelled(args[2]) == target else [f"copyto({target}, {self._filler(node, 2)})"]
             return [*first, f"copyto({target}, {self._filler(node, 1)}, where={spelled(args[0])})"]
-        if node.function is np.copy or node.function is astype:
+        if node.function is np.copy:
+            return [f"copyto({target}, {spelled(args[0])})"]
+        if node.function is astype:
             return [f"copyto({target}, {spelled(args[0])}, casting='unsafe')"]
         if node.function in (write, put, put_flat):
             first = [] if spelled(args[0]) == target else [f"copyto({target}, {spelled(args[0])})"]
@@ -361,7 +383,7 @@ class _Writer:
     def _block_names(
         self, blocks: Blocks, outside: list[Node], size: int, length: int
     ) -> tuple[dict[Node, str], list[str]]:
-        """The names of the blocks of all values, and the lines that cut them out of the arrays ``outside``."""
+        """The names of the blocks of all values, and lines that cut them out of the arrays ``outside``."""
         names, lines = {}, []
         for node, array in zip([*blocks.operands, *blocks.results], outside):
             names[node] = self.space.names[array]
@@ -392,8 +414,8 @@ class _Writer:
 
 def _functions(graph: Graph) -> set[str]:
     """The names of the functions that a graph calls."""
-    calls = [node for node in graph.nodes if node.kind in ("call", "view")]
-    return {name for node in calls for name in node.name.split(".")}
+    functions = [getattr(node.function, "__self__", None) or node.function for node in graph.nodes]
+    return {getattr(function, "__name__", "") for function in functions}
 
 
 def _block_length(size: int) -> int:
@@ -402,7 +424,7 @@ def _block_length(size: int) -> int:
     return min(lengths, key=lambda length: abs(length - 8192), default=8192)
 
 
-def _on_copies(function: Callable[..., Any]) -> Callable[..., Any]:
+def _on_copies(function: Any) -> Callable[..., Any]:
     """``function`` on copies of arrays, which it may keep: their memory is used again."""
 
     @wraps(function)

@@ -90,7 +90,8 @@ class Node:
     ) -> None:
         self.id, self.kind, self.name, self.function = id, kind, name, function
         self.args, self.settings, self.value = args, settings or {}, value
-        self.shape, self.dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+        self.shape: Any = getattr(value, "shape", None)
+        self.dtype: Any = getattr(value, "dtype", None)
         self.operation, self.phase, self.module, self.line, self.label = operation, phase, module, line, label
 
     def operands(self) -> list[Node]:

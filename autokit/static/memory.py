@@ -2,7 +2,8 @@
 
 A value is *live* from the call that computes it to the last one that reads it. Values that are never live at
 the same time may share memory; all of them lie in one block, the *arena*, each in the first gap that is large
-enough when it is computed: *first fit* [1]_. An elementwise call whose operand dies writes over it, *in place*.
+enough when it is computed: *first fit* [1]_. An elementwise call is written over an operand that dies: it
+works *in place*.
 
 References
 ----------
@@ -12,7 +13,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,7 @@ ALIGNMENT = 64
 
 
 class OwnMemory:
-    """A function in generated code that keeps memory from call to call, so that each run needs one of its own."""
+    """A function in generated code that keeps memory from call to call: each run needs one of its own."""
 
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory that no other has."""
@@ -122,7 +123,8 @@ class Lives:
         self.last: dict[Node, int] = {}
         for time, node in enumerate(graph.nodes):
             self.first[node] = self.first[node.args[0]] if is_computed_in_blocks(node) else time
-            shared = [] if takes_memory(node) else node.operands()
+            is_new = takes_memory(node) or isinstance(node.function, Blocks)
+            shared = [] if is_new else node.operands()
             memories = [node, *[owner for operand in shared for owner in self.owners[operand]]]
             self.owners[node] = tuple(dict.fromkeys(memories))
             self.last[node] = time
@@ -149,9 +151,9 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
         is_last = max(stops, default=-1) < lives.first[node]
         unread = lives.last[state] < lives.first[node] and _are_alike(node, state)
         lies_in_order = takes_memory(node) and state.value.flags.c_contiguous
-        if is_last and lies_in_order and node not in written:
-            if unread or _can_be_written_over(node, state, lives):
-                written[node] = state
+        free = unread or _can_be_written_over(node, state, lives)
+        if is_last and lies_in_order and free and node not in written:
+            written[node] = state
     return written
 
 

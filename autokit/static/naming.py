@@ -44,20 +44,23 @@ WORDS = {
 """What the results of calls are called inside of an operation."""
 
 
-def names_for(graph: Graph) -> dict[Node, str]:
-    """A name for each node; several may have the same.
+SUFFIXES = ("T", "bits", "column", "flat", "part", "view")
+"""What views are called, after their operand's name."""
 
-    Inputs and states have their labels, gradients of states are called after these, and what leaves an operation
-    after the operation, with ``g_`` in the backward pass.
+
+def names_for(graph: Graph) -> dict[Node, str]:
+    """A name for each node, for a view what follows its operand's name; several may have the same.
+
+    Inputs and states have their labels, gradients of states are called after these, and what leaves an
+    operation is called after it, with ``g_`` in the backward pass.
     """
     names = {node: _word_of(node) for node in graph.nodes}
     users = graph.users()
     ends = {*graph.outputs, *graph.updates.values()}
     for node in graph.nodes:
         leaves = node in ends or any(operation_of(user) != operation_of(node) for user in users[node])
-        if node.kind == "view" and isinstance(node.args[0], Node):
-            names[node] = f"{names[node.args[0]].removesuffix('_view')}_{names[node]}"
-        elif leaves and node.operation and node.kind not in ("const", "number"):
+        computed = node.kind in ("call", "draw", "effect") or node.name == "view"
+        if leaves and computed and node.operation:
             names[node] = ("g_" if node.phase == "backward" else "") + node.operation
     return names | _gradients(graph)
 
@@ -78,7 +81,8 @@ def _word_of(node: Node) -> str:
     if node.label:
         return identifier(node.label)
     if node.kind == "view":
-        return {"transpose": "T", "slice": "part"}.get(node.name, "view")
+        shaped = "column" if node.shape[1:] == (1,) else "flat" if len(node.shape) == 1 else "view"
+        return {"transpose": "T", "slice": "part", "view": "bits"}.get(node.name, shaped)
     if node.kind != "const":
         return WORDS.get(node.name, node.name)
     array = np.asarray(node.value)

@@ -43,7 +43,7 @@ class Namespace:
         self._values: set[str] = set()
 
     def fresh(self, wish: str) -> str:
-        """A name that nothing has yet: ``wish``, as far as it is a name of Python, with a number if need be."""
+        """A name that nothing has yet: ``wish`` as a name of Python, with a number if need be."""
         wish = identifier(wish)
         taken = {*self._reserved, *self._values, *self.objects}
         name = next(each for each in _numbered(wish) if each not in taken)
@@ -79,7 +79,8 @@ class Namespace:
         if type(argument) is slice:
             return f"slice({argument.start!r}, {argument.stop!r}, {argument.step!r})"
         if isinstance(argument, np.dtype):
-            return self.given(argument.name, argument)
+            plain = np.dtype(argument.type) == argument
+            return self.spelled(argument.type) if plain else self.given("dtype", argument)
         if isinstance(argument, np.generic):
             return self.number(argument, argument.dtype)
         if isinstance(argument, tuple | list | dict):
@@ -124,7 +125,7 @@ def _numbered(wish: str) -> Iterator[str]:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two objects can share a name: one object, one method of NumPy, or equal numbers of one dtype."""
+    """Whether two objects can share a name: as one object, one method, or equal numbers of one dtype."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and not one.ndim and not other.ndim:
         return one.dtype == other.dtype and one.tobytes() == other.tobytes()
     return one is other or callable(one) and type(one) is type(other) and one == other

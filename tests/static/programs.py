@@ -114,8 +114,10 @@ def interpreted(graph: Graph, states: list[np.ndarray], inputs: list[np.ndarray]
     return outputs
 
 
-def assert_agrees(graph: Graph, other: Graph | None = None, runs: int = 3) -> Any:
-    """Check that the code of ``other`` computes what the interpreter computes of ``graph``; return the code."""
+def assert_agrees(
+    graph: Graph, other: Graph | None = None, runs: int = 3, build: Callable[..., Any] = build
+) -> Any:
+    """Check that code of ``other`` computes what the interpreter computes of ``graph``; return the code."""
     other = other or graph
     expected = [node.value.copy() for node in graph.states]
     states = [node.value.copy() for node in graph.states]

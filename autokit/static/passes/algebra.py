@@ -32,9 +32,10 @@ def _name(argument: Any) -> str:
 
 def _is_reversed(node: Node, inner: Any) -> bool:
     """Whether a transposition undoes the one before."""
-    first = _name(inner) == "transpose" and not node.settings and _order(inner)
-    second = _order(node)
-    return bool(first) and [first[axis] for axis in second] == list(range(len(second)))
+    if _name(inner) != "transpose":
+        return False
+    first, second = _order(inner), _order(node)
+    return [first[axis] for axis in second] == sorted(first)
 
 
 def _order(node: Node) -> list[int]:

@@ -1,9 +1,9 @@
 """Blocks: elementwise calls on large arrays run together, some thousand elements at a time.
 
-A large array does not fit into the processor's cache, so each call reads its operands from memory and writes its
-result back. Where calls follow one another, block by block, what one writes is still in the cache when the next
-one reads it; and what only these calls read never leaves it. Compilers of loops call this *loop fusion* and
-*strip mining*.
+A large array does not fit into the processor's cache, so each call reads its operands from memory and writes
+its result back. Where calls follow one another block by block, what one writes is in the cache when the next
+one reads it; and what only these calls read never leaves it. Compilers call this *loop fusion* and *strip
+mining*.
 
 References
 ----------

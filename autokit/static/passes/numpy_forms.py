@@ -1,7 +1,7 @@
 """NumPy's own forms: other calls that give the same numbers sooner. For the NumPy backend alone.
 
-Most begin sooner, which counts for small arrays; a few walk through memory in a better order. Sums by products
-add up in another order than ``sum``, so their last bits differ.
+Most begin sooner, which counts for small arrays; a few walk through memory in a better order. Sums by
+products add up in another order than ``sum``, so their last bits differ.
 """
 
 from __future__ import annotations
@@ -45,17 +45,17 @@ def _checked_indices(graph: Graph) -> dict[Node, int]:
     """
     bounds = {}
     for check in graph.nodes:
-        less = check.args[0] if check.kind == "check" else None
+        less: Any = check.args[0] if check.kind == "check" else None
         largest = _operand(less, "less")
         unsigned = _operand(largest, "maximum.reduce")
         indices = _operand(unsigned, "view")
-        if indices is not None and unsigned.dtype == np.uint64 and largest.shape == ():  # type: ignore[union-attr]
-            if isinstance(less.args[1], int | np.integer):  # type: ignore[union-attr]
-                bounds[indices] = int(less.args[1])  # type: ignore[union-attr]
+        is_whole = largest is not None and largest.shape == () and isinstance(less.args[1], int | np.integer)
+        if indices is not None and unsigned is not None and unsigned.dtype == np.uint64 and is_whole:
+            bounds[indices] = int(less.args[1])
     return bounds
 
 
-def _operand(node: Any, name: str) -> Node | None:
+def _operand(node: Any, name: str) -> Any:
     """The first operand of a call of this name."""
     found = isinstance(node, Node) and node.name == name and isinstance(node.args[0], Node)
     return node.args[0] if found else None
@@ -155,13 +155,10 @@ def _slope_of_relu(node: Node, new: Rewriting, _: Any) -> Node | None:
         return None
     mask, _, g = node.args
     out = _operand(mask, "less_equal")
-    if (
-        _operand(out, "maximum") is None
-        or not is_constant(out.args[1], 0)
-        or not is_constant(mask.args[1], 0)
-    ):  # type: ignore[union-attr]
+    is_relu = _operand(out, "maximum") is not None and is_constant(out.args[1], 0)
+    if not is_relu or not is_constant(mask.args[1], 0) or not isinstance(g, Node):
         return None
-    if not isinstance(g, Node) or not g.shape == out.shape == node.shape or g.dtype != node.dtype:  # type: ignore[union-attr]
+    if not g.shape == out.shape == node.shape or g.dtype != node.dtype or g.dtype.kind != "f":
         return None
     bits = np.dtype(f"u{g.dtype.itemsize}")
     passed = new.call(node, "not_equal", np.not_equal, out, mask.args[1])

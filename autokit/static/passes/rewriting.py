@@ -24,11 +24,11 @@ class Rewriting:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.nodes, self.said = graph, [], Counter[str]()
+        self.graph, self.nodes, self.said = graph, list[Node](), Counter[str]()
         self._next = max([node.id for node in graph.nodes], default=0) + 1
 
     def run(self, change: Callable[[Node, Rewriting], Node | None]) -> str:
-        """Ask ``change`` of each node which one is to be read in its place; return what was done, in words."""
+        """Ask ``change`` of each node which one is to be read in its place; return in words what was done."""
         table: dict[Node, Node] = {}
         for node in self.graph.nodes:
             node.args, node.settings = substitute(node.args, table), substitute(node.settings, table)
@@ -45,7 +45,7 @@ class Rewriting:
         self,
         like: Node,
         name: str,
-        function: Callable[..., Any],
+        function: Any,
         *args: Any,
         kind: str = "call",
         **settings: Any,
@@ -62,8 +62,8 @@ class Rewriting:
 
     def add(self, like: Node, *facts: Any) -> Node:
         """A new node of this kind, name, function, arguments, settings and value."""
-        belongs = {"operation": like.operation, "phase": like.phase, "module": like.module}
-        node = Node(self._next, *facts, line=like.line, **belongs)
+        node = Node(self._next, *facts, operation=like.operation, phase=like.phase, line=like.line)
+        node.module = like.module
         self._next += 1
         self.nodes.append(node)
         return node
