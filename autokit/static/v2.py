@@ -1,7 +1,7 @@
 """TensorFlow 2's face, small: tensors compute at once, a tape records them, and ``function`` makes a graph.
 
-``import autokit.static.v2 as tf`` has the functions of ``autokit.static.tf`` on tensors that have numbers, and
-``Variable``, :class:`GradientTape` and :func:`function`.
+``import autokit.static.v2 as tf`` has the functions of ``autokit.static.tf`` on tensors that have numbers,
+and ``Variable``, :class:`GradientTape` and :func:`function`.
 
 Examples
 --------
@@ -36,7 +36,7 @@ from autokit.static.step import compile
 from autokit.static.tf import functions
 from autokit.static.tf import nn as layers
 from autokit.static.tf.functions import bind_operators
-from autokit.static.tf.shapes import TensorShape, converted
+from autokit.static.tf.shapes import converted
 
 TAPES: list[GradientTape] = []
 """The tapes that are recording, the outermost first."""
@@ -47,11 +47,6 @@ class Tensor(engine.Tensor):
 
     __slots__ = ()
 
-    @property
-    def shape(self) -> Any:
-        """The sizes."""
-        return TensorShape(self.array.shape)
-
     def numpy(self, **_: Any) -> Any:
         """The array, or a number of NumPy's where there are no dimensions."""
         return self.array[()]
@@ -61,7 +56,7 @@ class Tensor(engine.Tensor):
 
     def __repr__(self) -> str:
         kind = "Variable" if isinstance(self, Variable) else "Tensor"
-        return f"<tf.{kind}: shape={self.shape}, dtype={self.dtype.name}, numpy={self.array.tolist()}>"
+        return f"<tf.{kind}: shape={self.array.shape}, dtype={self.dtype.name}, numpy={self.array.tolist()}>"
 
 
 class Variable(Tensor):
@@ -133,21 +128,23 @@ class GradientTape:
         """
         if self.used and not self.persistent:
             raise RuntimeError(
-                "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians): "
-                "write tf.GradientTape(persistent=True)"
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+                "jacobians): write tf.GradientTape(persistent=True)"
             )
         self.used = True
         found: list[Any] = []
         mapped(sources, found.append)
-        ends = [
-            each for each in (target if isinstance(target, list | tuple) else [target]) if each._requires_grad
-        ]
-        seeds = [ones_like(each) for each in ends] if output_gradients is None else [output_gradients]
-        slopes: Any = [None] * len(found)
-        if ends:
-            slopes = grad(ends, found, seeds, retain_graph=True, create_graph=bool(TAPES), allow_unused=True)
-        remaining = iter(slopes)
-        return mapped(sources, lambda _: _ours(next(remaining)))
+        learners = [each for each in found if each._requires_grad]
+        targets = target if isinstance(target, list | tuple) else [target]
+        ends = [each for each in targets if each._requires_grad]
+        slopes: dict[int, Any] = {}
+        if ends and learners:
+            seeds = [ones_like(each) for each in ends] if output_gradients is None else [output_gradients]
+            several = grad(
+                ends, learners, seeds, retain_graph=True, create_graph=bool(TAPES), allow_unused=True
+            )
+            slopes = dict(zip(map(id, learners), several))
+        return mapped(sources, lambda source: _ours(slopes.get(id(source))))
 
 
 def _ours(value: Any) -> Any:

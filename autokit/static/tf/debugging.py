@@ -22,10 +22,11 @@ __all__ = [
 
 def _text(array: Any, count: int | None) -> str:
     """The first ``count`` numbers of an array, by default three."""
-    flat, count = np.asarray(array).reshape(-1), 3 if count is None else count
-    if np.ndim(array) == 0 or count < 0 or flat.size <= count:
-        return np.array2string(np.asarray(array))
-    return "[" + " ".join([np.array2string(each) for each in flat[:count]]) + "...]"
+    array, count = np.asarray(array), 3 if count is None else count
+    short = array.ndim == 0 or count < 0 or array.size <= count
+    shown = array if short else array.reshape(-1)[:count]
+    text = np.array2string(shown, formatter={"float_kind": "{:g}".format})
+    return text if short else f"{text[:-1]}...]"
 
 
 def _writing(
@@ -82,7 +83,7 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
-        texts = [each if isinstance(each, str) else f"[{_text(each, summarize)}]" for each in arrays]
+        texts = [each if isinstance(each, str) else _text(each, summarize) for each in arrays]
         return InvalidArgumentError("assertion failed: " + " ".join(texts))
 
     def compute(trace: Trace, condition: Any, *values: Any) -> None:

@@ -48,8 +48,8 @@ class Operation:
         The line of the program that defined it.
     place : int
         Its place in the program.
-    at_once : bool
-        Whether it is traced when it is defined.
+    at_once, traced : bool
+        Whether it is to be traced when it is defined, and whether it was.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Operation:
         self.operands, self.settings = operands, settings
         self.line, self.waits, self.place = program_line(), tuple(graph.waits), len(graph.operations)
         self.outputs: list[Tensor] = []
-        self.at_once = True
+        self.at_once, self.traced = True, False
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -353,6 +353,7 @@ class Graph:
                 self.trace.run(operation)
             except (RuntimeError, ValueError) as error:
                 raise self._refused(operation, error) from None
+            operation.traced = True
             for tensor in operation.outputs:
                 tensor.example = self.trace.values[tensor]
 
@@ -494,9 +495,11 @@ def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None)
             graph = get_default_graph()
             values = as_operands(graph, tuple([given.pop(each, None) for each in tensors]))
             count = 1 if outputs is None else outputs(*values, **given)
-            made = graph.add(
-                kind, lambda trace, *a, **k: function(*a, **k), values, given, name=name, outputs=count
-            )
+
+            def compute(trace: Trace, *values: Any, **settings: Any) -> Any:
+                return function(**dict(zip(tensors, values)), **settings)
+
+            made = graph.add(kind, compute, values, given, name=name, outputs=count)
             return made.outputs[0] if outputs is None else made.outputs
 
         define.plain, define.operands = function, tensors  # type: ignore[attr-defined]

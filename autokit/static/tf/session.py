@@ -122,7 +122,8 @@ class Program:
         if compiled and self.runs > INTERPRETED_RUNS:
             if self.function is None:
                 self.function = build(run_passes(self.graph)[-1].after, name="session_run")
-            return list(self.function(*feeds))
+            with np.errstate(all="ignore"):
+                return list(self.function(*feeds))
         values: dict[Node, Any] = {}
         for _ in self.steps(feeds, values):
             pass
@@ -231,8 +232,6 @@ class Session:
 
     def _wanted(self, fetches: Any) -> list[Any]:
         """The tensors and operations in ``fetches``, one after the other."""
-        if isinstance(fetches, Tensor | Operation):
-            return [fetches]
         found: list[Any] = []
         mapped(fetches, lambda each: found.append(self._element(each)))
         return found

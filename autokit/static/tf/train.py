@@ -39,8 +39,7 @@ def gradients(
 
     settings = {"ends": list(ends), "seeds": as_operands(graph, seeds), "recorded": []}
     made = graph.add("Gradients", compute, (), settings, name=name, outputs=len(sources))
-    known = any([each.example is not None for each in made.outputs])
-    return [each if each.example is not None or not known else None for each in made.outputs]
+    return [None if made.traced and each.example is None else each for each in made.outputs]
 
 
 def _mark_first_derivatives(ends: Sequence[Tensor]) -> bool:
