@@ -31,7 +31,7 @@ FORMS = {
     "maximum": "({0} if {0} >= {1} or {0} != {0} else {1})",  # the larger, or NaN
     "minimum": "({0} if {0} <= {1} or {0} != {0} else {1})",
     "clip": "({1} if {0} < {1} else {2} if {0} > {2} else {0})",
-    "sign": "({0} if {0} != {0} else ({0} > 0) - ({0} < 0))",
+    "sign": "({0} if {0} != {0} or {0} == 0 else 1 if {0} > 0 else -1)",
     "isnan": "{0} != {0}",
     "less": "{0} < {1}",
     "less_equal": "{0} <= {1}",
@@ -214,6 +214,8 @@ def _reduction(node: Node) -> Call:
     array, *rest = node.args
     settings = dict(zip(("axis",), rest)) | node.settings
     combine = ALIASES.get(node.name, node.name.removesuffix(".reduce"))
+    if node.dtype == bool:
+        combine = "logical_or" if combine in ("logical_or", "maximum", "add") else "logical_and"
     first = neutral(combine, np.dtype(node.dtype))
     known = settings.keys() <= {"axis", "keepdims", "dtype", "initial"}
     if not known or settings.get("initial", first) != first or settings.get("dtype", node.dtype) != node.dtype:

@@ -111,7 +111,7 @@ class Group:
         users = graph.users()
         for node, state in self.states.items():
             found = added_to(state, node, lambda each: len(users[each]) == 1 and each not in self.outside)
-            if found is not None and state not in found[0].owners() and all(each in self.work for each in found[1]):
+            if found is not None and all([each in self.work for each in found[1]]):
                 self.work[node] = found[0]
                 for each in found[1]:
                     del self.work[each]
@@ -139,7 +139,7 @@ class Group:
         """Whether the call reads no element of ``owner`` after it has written that element."""
         work = self.work[node]
         if isinstance(work, Product):
-            return owner not in work.owners()
+            return owner not in work.factors()
         if not isinstance(work, Call) or work.combine or (work.stops() and node in self.states):
             return False
         if work.copied:

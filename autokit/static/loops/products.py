@@ -20,22 +20,27 @@ class Matrix(NamedTuple):
 
 
 class Product(NamedTuple):
-    """``alpha · A B + beta · C``, an m×k matrix times a k×n matrix; each scale is a product of numbers and nodes."""
+    """``alpha · A B + beta · base``, for an m×k matrix A and a k×n matrix B; each scale is a product itself."""
 
     a: Matrix
     b: Matrix
     sizes: tuple[int, int, int]
     alpha: tuple[Any, ...] = (1.0,)
     beta: tuple[Any, ...] = (0.0,)
+    base: Node | None = None
 
     def stops(self) -> bool:
         """Whether this can stop the run."""
         return False
 
-    def owners(self) -> list[Node]:
-        """The nodes whose memory is read."""
+    def factors(self) -> list[Node]:
+        """The nodes whose memory is read while the product is computed."""
         scales = [region_of(each) for each in (*self.alpha, *self.beta) if isinstance(each, Node)]
         return [each.owner for each in (self.a.region, self.b.region, *scales) if each]
+
+    def owners(self) -> list[Node]:
+        """The nodes whose memory is read."""
+        return [*self.factors(), *([self.base] if self.base else [])]
 
 
 def product_of(node: Node) -> Product | None:
@@ -85,7 +90,7 @@ def added_to(
     found = product_of(product)
     if base is not state or found is None or not is_only_here(product) or product.shape != state.shape:
         return None
-    return found._replace(alpha=alpha, beta=beta), [*between[1:], product]
+    return found._replace(alpha=alpha, beta=beta, base=state), [*between[1:], product]
 
 
 def _terms(

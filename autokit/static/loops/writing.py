@@ -121,6 +121,8 @@ class _Writer:
             for scale in (product.alpha, product.beta)
         ]
         sizes, result = f"{n}, {m}, {k}", self._address(node)
+        if product.base and node not in self.group.memory:
+            self._copy(node, product.base, 0)
         self.body.append(f"gemm({routine}, {turns}, {sizes}, {alpha}, {b}, {a}, {beta}, {result}, {n})")
 
     def _matrix(self, matrix: Matrix) -> str:
@@ -130,11 +132,14 @@ class _Writer:
         """A copy, unless the array itself can be written to; then the elements."""
         assert call.copied is not None
         if node not in self.group.memory:
-            source = self._load(call.copied.owner, f"i + {call.copied.offset}")
-            self.body += [f"for i in range({node.value.size}):", f"    {self._store(node, 'i', source)}"]
+            self._copy(node, call.copied.owner, call.copied.offset)
         loop = Loop(call.frame.rows)
         loop.put(node, call.frame.columns, 0)
         self._loop(loop)
+
+    def _copy(self, node: Node, source: Node, offset: int) -> None:
+        element = self._load(source, f"i + {offset}" if offset else "i")
+        self.body += [f"for i in range({node.value.size}):", f"    {self._store(node, 'i', element)}"]
 
     # ------------------------------------------------------------ loops
 
