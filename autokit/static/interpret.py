@@ -34,6 +34,14 @@ def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[
                 raise node.function(*operands)  # type: ignore[misc]
             values[node] = None
         elif node.function is not None:
-            value = node.function(*substitute(node.args, values), **substitute(node.settings, values))
+            settings = {name: _value(each, values) for name, each in node.settings.items()}
+            value = node.function(*[_value(each, values) for each in node.args], **settings)
             values[node] = np.asarray(value) if isinstance(value, np.generic) else value
         yield node, values[node]
+
+
+def _value(argument: Any, values: dict[Node, Any]) -> Any:
+    """What an argument stands for."""
+    if argument.__class__ is Node:
+        return values[argument]
+    return substitute(argument, values) if isinstance(argument, (tuple, list, dict)) else argument
