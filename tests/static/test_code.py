@@ -98,6 +98,14 @@ def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
     assert_agrees(tape.graph)
 
 
+def test_a_choice_is_not_written_over_its_own_mask() -> None:
+    tape = Tape()
+    (x,) = given_arrays(tape, "x")
+    positive = x[:, :3] % 2 > 0
+    tape.graph.outputs = [np.where(positive.T, x[:, :3] > 5, positive).node]
+    assert_agrees(tape.graph)
+
+
 def test_what_is_returned_is_not_overwritten_by_the_next_run() -> None:
     tape = Tape()
     x, state = given_arrays(tape, "x", "S")
