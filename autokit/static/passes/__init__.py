@@ -42,6 +42,9 @@ DEFAULT = (
 )
 """The passes that run, in this order; scaled products round otherwise, so they are asked for by name."""
 
+FOR_LOOPS = tuple([name for name in DEFAULT if name not in ("NumPy's own forms", "blocks")])
+"""Those that run where Numba compiles loops, which read the plain forms better."""
+
 
 class Pass(NamedTuple):
     """What a pass did: its name, words, and the graph before and after it."""
