@@ -74,8 +74,8 @@ def not_a_tensor(function_name: str, value: Any, place: int = 0, argument: str =
 def require(holds: Any, explain: Callable[..., Exception], *values: Any) -> None:
     """Raise the error ``explain(*values)`` unless the condition ``holds``.
 
-    Where the condition is an array that records NumPy's calls, and has no value yet, it notes the check, which
-    then belongs to what it records.
+    Where the condition is an array that records NumPy's calls, and has no value yet, it notes the check,
+    which then belongs to what it records.
     """
     check = getattr(holds, "check", None)
     if check is not None:

@@ -109,7 +109,7 @@ class Optimizer:
     _repr_mimebundle_ = doors.shown
 
     numbers: tuple[str, ...] = ("step",)
-    """Those states that are one number, whatever the shape of the parameter; a formula reads their ``item()``."""
+    """Those states that are one number for any shape of the parameter; a formula reads their ``item()``."""
 
     _stepped = False
     _hooks: tuple[dict[int, Any], dict[int, Any]] | None = None

@@ -19,24 +19,27 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Raise unless the compiled ``step`` and its function agree on results and on states."""
     plan = step._plan(args, kwargs)
     trace = plan.trace
-    arrays = [getattr(each, "array", each) for each in tensors_in((args, kwargs))]
     before = _Snapshot(trace)
     expected = _named_values(trace, step.function(*args, **kwargs))
     before.restore()
-    computed = _named_values(trace, plan(arrays))
+    computed = _named_values(trace, plan(tensors_in((args, kwargs))))
     before.restore()
     for name, value in expected.items():
         distance = _distance(value, computed[name])
         if distance > TOLERANCE:
             raise StaticError(
-                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of the "
-                "largest number in it. This is a mistake in autokit: please report it, with the program."
+                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of "
+                "the largest number in it. Either the function depends on something that a graph fixes, such "
+                "as a number of Python's that changes; .explain() lists those. Or it is a mistake in autokit."
             )
 
 
 def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     """Copies of the results of a run, and of all states after it."""
-    found = {f"result {place}": np.array(getattr(each, "array", each)) for place, each in enumerate(tensors_in(result))}
+    found = {
+        f"result {place}": np.array(getattr(each, "array", each))
+        for place, each in enumerate(tensors_in(result))
+    }
     for tensor, node in trace.states:
         if tensor.array is not None:
             found[node.label] = np.array(tensor.array)
@@ -63,7 +66,9 @@ class _Snapshot:
     def __init__(self, trace: Any) -> None:
         self.tensors = [kept.tensor for kept in trace.tracing.states.values()]
         self.arrays = [(each, each.array, each.array.copy(), each._grad) for each in self.tensors]
-        self.grads = [(each._grad.array, each._grad.array.copy()) for each in self.tensors if each._grad is not None]
+        self.grads = [
+            (each._grad.array, each._grad.array.copy()) for each in self.tensors if each._grad is not None
+        ]
         generators = {*STREAMS.values(), *trace.tracing.generators}
         self.streams = [(each, copy.deepcopy(vars(each))) for each in generators]
 

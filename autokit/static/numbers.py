@@ -66,13 +66,15 @@ def _arithmetic(symbol: str, function: Callable[[Any, Any], Any], turned: bool) 
     def method(self: Number, other: Any) -> Any:
         if isinstance(other, Tensor):
             return function(other, self.tensor()) if turned else function(self.tensor(), other)
-        if not isinstance(other, Number | int | float | np.generic):
+        if isinstance(other, np.generic):
+            other = other.item()
+        if not isinstance(other, Number | int | float):
             if getattr(other, "tape", None) is None:
                 return NotImplemented
             mine = self.tape.number(self, np.result_type(other.dtype, 0.0))
             return function(other, mine) if turned else function(mine, other)
         if not isinstance(other, Number):
-            fixed = other
+            fixed = float(other)
             other = Number(self.tape, lambda: fixed, repr(fixed), fixed)
         one, two = (other, self) if turned else (self, other)
         first, second, text = one.compute, two.compute, f"({one.text} {symbol} {two.text})"

@@ -18,7 +18,9 @@ def reachable(function: Any) -> Iterator[tuple[str, Any]]:
     owner = getattr(function, "__self__", None)
     if owner is not None:
         yield from _in("", owner)
-        yield from [pair for name, value in getattr(owner, "__dict__", {}).items() for pair in _in(name, value)]
+        yield from [
+            pair for name, value in getattr(owner, "__dict__", {}).items() for pair in _in(name, value)
+        ]
     code = getattr(function, "__code__", None)
     if code is None:
         return

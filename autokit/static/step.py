@@ -6,7 +6,8 @@ import copy
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from autokit.static import emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
 from autokit.static.graph import Graph, Node
 from autokit.static.interpret import interpret
-from autokit.static.passes import DEFAULT, Pass, run_passes
+from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace, tensors_in
 from autokit.static.traced import Unexpected
 from autokit.static.tracing import OPAQUE, LazyState, Tracing
+from autokit.static.unknown import Sizes, Unexplained, for_rows, rows_of
 
 MANY = 8
 """After this number of graphs for one function, a warning says so."""
@@ -59,13 +61,13 @@ class Plan:
         Takes the inputs' arrays, and returns the outputs'.
     """
 
-    def __init__(self, step: Step, args: tuple[Any, ...], kwargs: dict[str, Any], words: str) -> None:
+    def __init__(self, step: Step, trace: Callable[[], Trace], words: str) -> None:
         start = time.perf_counter()
         self.words = words
-        self.trace = Trace(step.function, args, kwargs, (step.model, step.optimizer), step.keep_grads)
+        self.trace = trace()
         self.seconds = {"tracing": time.perf_counter() - start}
         self.passes: list[Pass] = []
-        self.runs = 0
+        self.runs, self.is_traced = 0, True
         self.step = step
         self.bind()
 
@@ -77,7 +79,11 @@ class Plan:
             node.value = array
         self.passes = run_passes(self.trace.graph, self.step.pass_names)
         self.graph = self.passes[-1].after if self.passes else self.trace.graph
-        self.run = BACKENDS[self.step.backend](self.graph)
+        build = BACKENDS[self.step.backend]
+        self.run = build(self.graph)
+        if self.trace.halves is not None:
+            second = run_passes(self.trace.halves.graph, self.step.pass_names)
+            self.back = build(second[-1].after if second else self.trace.halves.graph)
         self.seconds["passes and code"] = time.perf_counter() - start
 
     def fits(self) -> bool:
@@ -93,14 +99,26 @@ class Plan:
                 return True
         return True
 
-    def __call__(self, arrays: list[Any]) -> Any:
+    def __call__(self, given: list[Any]) -> Any:
         self.runs += 1
-        counted = self.trace.counted()
-        return self.trace.finish(self.run(*arrays), counted)
+        trace, arrays = self.trace, [getattr(each, "array", each) for each in given]
+        counted = trace.counted()
+        if trace.halves is None:
+            return trace.finish(self.run(*arrays), counted)
+        results = trace.halves.apply(self.run, self.back, arrays, trace.leaves(given))
+        return trace.finish(results, counted)
+
+
+def native(graph: Graph) -> Callable[..., Any]:
+    """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
+    from autokit.static import emit_loops
+
+    return emit_loops.build(graph)
 
 
 BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
     "numpy": emit_numpy.build,
+    "native": native,
     "interpreted": interpreted,
 }
 """What makes a function of a graph, by the name of the backend."""
@@ -127,8 +145,9 @@ class Step:
             raise StaticError(f"there is no backend {backend!r}: there are {', '.join(map(repr, BACKENDS))}")
         self.function, self.model, self.optimizer = function, model, optimizer
         self.dynamic, self.backend, self.keep_grads = dynamic, backend, keep_grads
-        self.pass_names = DEFAULT if passes is None else tuple(passes)
-        self.checks, self.calls = check, 0
+        usual = FOR_LOOPS if backend == "native" else DEFAULT
+        self.pass_names = usual if passes is None else tuple(passes)
+        self.checks, self.calls, self.warned = check, 0, False
         self.plans: dict[Any, list[Plan]] = {}
         self.last: Plan | None = None
         self.remarks: list[str] = []
@@ -136,10 +155,11 @@ class Step:
             update_wrapper(self, function)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Step:
-        settings = {"dynamic": self.dynamic, "backend": self.backend, "passes": self.pass_names}
-        settings |= {"check": self.checks, "keep_grads": self.keep_grads}
-        parts = [copy.deepcopy(each, memo) for each in (self.function, self.model, self.optimizer)]
-        return Step(*parts, **settings)
+        function, model, optimizer = [
+            copy.deepcopy(each, memo) for each in (self.function, self.model, self.optimizer)
+        ]
+        settings = self.dynamic, self.backend, self.pass_names, self.checks, self.keep_grads
+        return Step(function, model, optimizer, *settings)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
@@ -152,13 +172,13 @@ class Step:
         except LazyState:
             self._remark("the first call ran eagerly, as the optimizer began its memory in it")
             return self.function(*args, **kwargs)
-        arrays = [getattr(each, "array", each) for each in tensors_in((args, kwargs))]
+        given = tensors_in((args, kwargs))
         try:
-            return plan(arrays)
+            return plan(given)
         except Unexpected:
             self._remark("built again, for numbers that were not as in the example before")
             self.plans[self.signature(args, kwargs)].remove(plan)
-            return self._plan(args, kwargs)(arrays)
+            return self._plan(args, kwargs)(given)
 
     # ------------------------------------------------------------ signatures
 
@@ -181,18 +201,41 @@ class Step:
             if plan.fits():
                 self.last = plan
                 return plan
-        words = _difference(list(self.plans), key)
-        plan = self.last = Plan(self, args, kwargs, words)
+        words = in_words(key)
+        plan = self.last = self._resized(key, words) or Plan(
+            self,
+            lambda: Trace(self.function, args, kwargs, (self.model, self.optimizer), self.keep_grads),
+            words,
+        )
         plans.append(plan)
         count = sum(map(len, self.plans.values()))
-        if count == MANY:
+        if count >= MANY and plan.is_traced and not self.warned:
+            self.warned = True
             warnings.warn(
-                f"{_named(self.function)} was built {count} times, the last time for {words}; compile(…, "
-                "dynamic=True) builds once for any number of rows. .explain() lists them.",
+                f"{_named(self.function)} was built {count} times, the last time for {words}: pass what "
+                "changes from call to call as a tensor. .explain() lists them.",
                 RecompileWarning,
                 stacklevel=3,
             )
         return plan
+
+    def _resized(self, key: Any, words: str) -> Plan | None:
+        """A plan for another number of rows than two that were traced before, if that is all that differs."""
+        if self.dynamic is False:
+            return None
+        known = [(each, plans[0]) for each, plans in self.plans.items() if plans and plans[0].is_traced]
+        for (one, first), (other, second) in combinations(known, 2):
+            rows = rows_of([one, other, key])
+            if rows is None or not (first.fits() and second.fits()):
+                continue
+            try:
+                plan = Plan(self, partial(for_rows, first.trace, second.trace, Sizes(*rows)), words)
+            except Unexplained as error:
+                self._remark(f"traced for each number of rows: {error}")
+                return None
+            plan.is_traced = False
+            return plan
+        return None
 
     def _remark(self, words: str) -> None:
         if words not in self.remarks:
@@ -232,7 +275,7 @@ class Step:
         plan = self._plan(args, kwargs)
         arrays = [getattr(each, "array", each) for each in tensors_in((args, kwargs))]
         counted = plan.trace.counted()
-        return plan.trace.finish(pdb.runcall(plan.run, *arrays), counted)
+        return plan.trace.finish(pdb.runcall(plan.run, *arrays) or (), counted)
 
     def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
         """Run node by node, as they were traced; each node with its value. States stay as they are."""
@@ -295,9 +338,11 @@ def compile(
     model, optimizer : optional
         What takes part and cannot be found, as it is neither named in the function nor called by it.
     dynamic : bool, optional
-        Build for any number of rows; by default as soon as a second number comes.
+        False traces for each number of rows; otherwise two traces serve for any number, where they show how
+        all numbers in the graph depend on it.
     backend : str
-        ``"numpy"`` makes NumPy code; ``"interpreted"`` runs the graph node by node.
+        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile parts of it; ``"interpreted"`` runs the
+        graph node by node.
     passes : sequence of str, optional
         The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
     check : bool
@@ -354,7 +399,7 @@ def _key(value: Any) -> Any:
     return (type(value), value)
 
 
-def _difference(known: list[Any], key: Any) -> str:
+def in_words(key: Any) -> str:
     """A signature in words."""
     found: list[str] = []
 

@@ -14,6 +14,7 @@ from autokit.nn.module import Module
 from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, mapped
+from autokit.static.halves import Halves
 from autokit.static.reachable import reachable
 from autokit.static.traced import Traced
 from autokit.static.tracing import Tracing
@@ -70,10 +71,12 @@ class Trace:
         self._adopt(function, others)
         with tracing:
             result = function(*self.given.args, **self.given.kwargs)
+            self.learning: list[tuple[int, Tensor]] = []
             self.result = mapped(result, self._output)
+            self.halves = self._second_half()
         self.keep_grads = not tracing.optimizers if keep_grads is None else keep_grads
         self.training = [(ref(module), module.training) for module in tracing.modules]
-        self.states: list[tuple[Tensor, Node]] = []
+        self.states: list[tuple[Any, Node]] = []
         self.changed: list[Any] = []
         self.gradients: list[tuple[Any, Any, int | None]] = []
         self.had_no_gradient = [
@@ -105,16 +108,26 @@ class Trace:
                 return value
             self.tracing.adopt(value)
         array = value.array if isinstance(value, Tensor) else value
-        return Place(self.add_output(array.node, getattr(value, "_requires_grad", False)))
+        place = self.add_output(array.node)
+        if isinstance(value, Tensor) and value._requires_grad:
+            self.learning.append((place, value))
+        return Place(place)
 
-    def add_output(self, node: Node, requires_grad: bool = False) -> int:
+    def add_output(self, node: Node) -> int:
         """Make ``node`` an output; its place among them."""
-        if requires_grad:
-            self.tracing.tape.remarks.setdefault(
-                "results", "its results require no grad: call backward() in the function"
-            )
         self.graph.outputs.append(node)
         return len(self.graph.outputs) - 1
+
+    def _second_half(self) -> Halves | None:
+        """What computes gradients later, unless the function's own backward pass has freed the graph."""
+        tracing = self.tracing
+        leaves = [
+            *[kept.tensor for kept in tracing.states.values() if kept.requires_grad],
+            *[tensor for _, tensor, _ in self.given.given if tensor._requires_grad],
+        ]
+        if not (self.learning and leaves) or tracing.passes:
+            return None
+        return Halves(tracing.tape, self.learning, leaves)
 
     # ------------------------------------------------------------ what the trace leaves behind
 
@@ -159,8 +172,8 @@ class Trace:
         for kept in self.tracing.states.values():
             if kept.grad_before in needed:
                 raise refused(
-                    f"the function adds to the gradient that {kept.label} has from before, and a compiled step "
-                    "leaves none behind: call zero_grad() in it, before backward(); or compile with "
+                    f"the function adds to the gradient that {kept.label} has from before, and a compiled "
+                    "step leaves none behind: call zero_grad() in it, before backward(); or compile with "
                     "keep_grads=True.",
                     kept.grad_before.line,
                 )
@@ -173,8 +186,8 @@ class Trace:
             for other, its_array in arrays if node in written else ():
                 if other is not node and np.may_share_memory(array, its_array):
                     raise refused(
-                        f"{node.label} and {other.label} share memory, which a graph does not see, and one is "
-                        "written to: write through the tensor that owns the memory."
+                        f"{node.label} and {other.label} share memory, which a graph does not see, and one "
+                        "is written to: write through the tensor that owns the memory."
                     )
 
     # ------------------------------------------------------------ a run
@@ -196,22 +209,33 @@ class Trace:
         """What the counters of the optimizers will be after a run."""
         return [counter.number.compute() for _, counter in self.tracing.counters]
 
+    def leaves(self, given: list[Any]) -> list[Tensor]:
+        """The leaves of the second half, those of a call in place of those of the example."""
+        assert self.halves is not None
+        table = {tensor: place for place, (_, tensor, _) in enumerate(self.given.given)}
+        tensors = [each for each in given if isinstance(each, Tensor)]
+        return [tensors[table[leaf]] if leaf in table else leaf for leaf in self.halves.leaves]
+
     def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
         """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
         for (tensor, _), number in zip(self.tracing.counters, counted):
             tensor.array[...] = number
         for tensor in self.changed:
             storage_of(tensor).changed((self.function_code, 0))
-        for tensor, node, place in self.gradients:
+        for tensor, _, place in self.gradients:
             tensor._grad = None if place is None else new_tensor(arrays[place])
-        return mapped(
-            self.result, lambda one: new_tensor(arrays[one.at]) if one.__class__ is Place else one
-        )
+        return mapped(self.result, lambda one: as_tensor(arrays[one.at]) if one.__class__ is Place else one)
 
     @property
     def function_code(self) -> Any:
         """The code of the function, for the notes on which line changed a tensor."""
-        return getattr(self.function, "__code__", None) or self.function.__call__.__code__
+        function: Any = self.function
+        return getattr(function, "__code__", None) or function.__call__.__code__
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A tensor as it is, or a new one of an array."""
+    return value if isinstance(value, Tensor) else new_tensor(value)
 
 
 class _GradientOf:
@@ -255,7 +279,9 @@ class _Inputs:
         """Refuse inputs that were written to."""
         for leaf, node in zip(self.leaves, trace.graph.inputs):
             if leaf.node is not node:
-                raise refused(f"the function writes into its argument {node.label}: write into a clone() of it.")
+                raise refused(
+                    f"the function writes into its argument {node.label}: write into a clone() of it."
+                )
 
 
 def _hoist_checks(graph: Graph) -> None:

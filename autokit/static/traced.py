@@ -53,6 +53,8 @@ class Tape:
     graph : Graph
     operation, phase, module : str
         Of the nodes that are added next; see :class:`Node`.
+    has_example : bool
+        Whether the values are those of an example, so that a check that fails for them is an error.
     remarks : dict
         What :meth:`Step.explain` is to say of this graph: by the line of the program, a sentence.
     guards : dict
@@ -62,6 +64,7 @@ class Tape:
     def __init__(self) -> None:
         self.graph = Graph()
         self.operation, self.phase, self.module = "", "forward", ""
+        self.has_example = False
         self.remarks: dict[Any, str] = {}
         self.guards: dict[str, Any] = {}
         self._constants: dict[int, tuple[Any, Node]] = {}
@@ -181,7 +184,10 @@ class Tape:
 
     def check(self, condition: Traced, explain: Callable[..., Exception], operands: tuple[Any, ...]) -> None:
         """Stop each run in which ``condition`` is false, with the error ``explain(*operands)``."""
-        self.add("check", "check", located(explain), self.lifted((condition, *operands)))
+        explain, given = located(explain), self.lifted((condition, *operands))
+        if self.has_example and not condition.node.value:
+            raise explain(*_example(given[1:]))
+        self.add("check", "check", explain, given)
 
     def retract(self, start: int) -> None:
         """Take back the nodes from the place ``start`` on, but for those that may be met again."""
@@ -236,7 +242,7 @@ class Traced(NDArrayOperatorsMixin):
         self, tape: Tape, node: Node, root: Traced | None = None, chain: tuple[Any, ...] = ()
     ) -> None:
         self.tape, self._node, self.root, self.chain = tape, node, root, chain
-        self.version = 0 if root is None else root.version
+        self.version: int = 0 if root is None else root.version
 
     # ------------------------------------------------------------ memory
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 
 from autokit.base.errors import name_in_program
+from autokit.base.generator import STREAMS
 from autokit.engine.detours import Detour
 from autokit.engine.modes import thread
 from autokit.engine.node import SEVERAL
@@ -24,16 +26,17 @@ from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
 from autokit.static.traced import Tape, Traced, any_traced
 
-OPAQUE = set(
-    "convolution transposed_convolution convolution_by_weight max_pool fold unfold index_backward add_rows "
-    "add_at_places scatter_reduce sort topk kthvalue median median_along mode cholesky qr svd eig eigh det "
-    "slogdet inv pinv solve solve_triangular digamma polygamma diag_embed move cummax cummin logcumsumexp "
-    "resample".split()
-)
+OPAQUE = {
+    *("convolution", "transposed_convolution", "convolution_by_weight", "max_pool", "fold", "unfold"),
+    *("index_backward", "add_rows", "add_at_places", "scatter_reduce", "diag_embed", "move", "resample"),
+    *("sort", "topk", "kthvalue", "median", "median_along", "mode", "cummax", "cummin", "logcumsumexp"),
+    *("cholesky", "qr", "svd", "eig", "eigh", "det", "slogdet", "inv", "pinv", "solve", "solve_triangular"),
+    *("digamma", "polygamma"),
+}
 """Operations that are one call in the graph: convolutions, pooling, sorting, decompositions, and others that
 write into new arrays of their own."""
 
-OPAQUE_DERIVATIVES = OPAQUE | set("index embedding diagonal prod cumprod gather".split())
+OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
 """Operations whose derivatives are one call each."""
 
 
@@ -45,10 +48,13 @@ class Tracing(Detour):
     tape : Tape
     states : dict
         For each tensor that was there before: its node, and what it held.
+    passes : int
+        How many derivatives ran.
     """
 
     def __init__(self, tape: Tape | None = None) -> None:
         self.tape = tape or Tape()
+        self.tape.has_example = tape is None
         self.states: dict[Tensor, _Kept] = {}
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
@@ -59,6 +65,13 @@ class Tracing(Detour):
         self.generators: dict[Any, Any] = {}
         self.streams: dict[Any, Any] = {}
         self.deriving = 0
+        self.passes = 0
+
+    def __enter__(self) -> Self:
+        self.generators, self.streams = {}, {}
+        for generator in {*STREAMS.values()}:
+            self.source(generator)
+        return super().__enter__()
 
     # ------------------------------------------------------------ operations
 
@@ -244,11 +257,11 @@ class Tracing(Detour):
                 value = value.array
                 found[name] = Number(self.tape, value.item, text, value.item())
             elif value.__class__ is float:
-                found[name] = Number(self.tape, lambda name=name: group[name], text, value)
+                found[name] = Number(self.tape, partial(group.__getitem__, name), text, value)
             elif isinstance(value, tuple):
                 found[name] = tuple(
                     [
-                        Number(self.tape, lambda name=name, at=at: group[name][at], f"{text}[{at}]", each)
+                        Number(self.tape, partial(_element, group, name, at), f"{text}[{at}]", each)
                         if each.__class__ is float
                         else each
                         for at, each in enumerate(value)
@@ -266,16 +279,23 @@ class Tracing(Detour):
             seeded = generator._twister is not self.streams[generator]
             vars(generator).update(state)
             if seeded and error[0] is None:
-                raise refused("the function seeds a generator, which would draw the same in each run: seed it outside.")
+                raise refused(
+                    "the function seeds a generator, which would draw the same in each run: seed it outside."
+                )
         for optimizer, settings in self.settings.items():
             for group, before in zip(optimizer.param_groups, settings):
                 changed = [name for name in before if group[name] is not before[name]]
                 group.update(before)
                 if changed and error[0] is None:
                     raise refused(
-                        f"the function changes {changed[0]} of the optimizer, as a scheduler does, and a graph "
-                        "does not: call scheduler.step() outside, after the compiled step."
+                        f"the function changes {changed[0]} of the optimizer, as a scheduler does, and a "
+                        "graph does not: call scheduler.step() outside, after the compiled step."
                     )
+
+
+def _element(group: dict[str, Any], name: str, at: int) -> float:
+    """A number in one of a group's tuples, such as Adam's ``betas``."""
+    return group[name][at]
 
 
 class LazyState(Exception):
@@ -288,7 +308,9 @@ class _TracedRules:
     def __init__(self, rules: Any, tracing: Tracing) -> None:
         self.rules, self.tracing = rules, tracing
         self.for_arrays = tuple([self._noted(*each) for each in self._computing().for_arrays])
-        self.for_tensors = tuple([self._noted(*each, on_tensors=True) for each in rules.for_tensors])
+        self.for_tensors = tuple(
+            [self._noted(place, vjp, needs, True) for place, vjp, needs in rules.for_tensors]
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.rules, name)
@@ -313,6 +335,7 @@ class _TracedRules:
         def noted(g: Any, *values: Any) -> Any:
             tape = tracing.tape
             tape.operation, tape.phase, tape.module = name, "backward", ""
+            tracing.passes += 1
             if opaque and any_traced((g, values)):
                 return tape.call(f"{name}_backward", vjp, (g, *values))
             if not on_tensors:
@@ -356,9 +379,9 @@ class _Kept:
 
     __slots__ = (
         "array",
+        "first",
         "grad",
         "grad_after",
-        "first",
         "grad_before",
         "new",
         "node",

@@ -65,9 +65,7 @@ class Views(nn.Module):
 
 
 def images(pool):
-    return nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), pool(2), nn.Flatten(), nn.Linear(64, 10)
-    )
+    return nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), pool(2), nn.Flatten(), nn.Linear(64, 10))
 
 
 def lenet():
