@@ -1,4 +1,4 @@
-"""What a compiled loop reaches by its address: the memory of an array, and the matrix product of SciPy's BLAS.
+"""What a compiled loop reaches by its address: the memory of an array, and the matrix product of BLAS.
 
 Numba keeps no compiled function on disk that holds an address itself, since an address is another one in the
 next process. Therefore all of them come in one array, and the intrinsics of this file turn its numbers into
@@ -11,6 +11,7 @@ J. J. Dongarra et al., "A set of level 3 basic linear algebra subprograms", ACM 
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import llvmlite.ir as llvm
@@ -18,13 +19,22 @@ import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
+from numpy._core import _multiarray_umath
 
 
 def address_of_gemm(dtype: np.dtype[Any]) -> int:
-    """The address of SciPy's product of matrices of float32 or float64."""
-    return get_cython_function_address(
-        "scipy.linalg.cython_blas", "sgemm" if dtype == np.float32 else "dgemm"
-    )
+    """The address of the product of matrices of float32 or float64.
+
+    It is that of NumPy's own BLAS where that can be found: a second one has threads of its own, which wait for
+    the processors that the first one's are waiting on. Else it is SciPy's.
+    """
+    letter = "s" if dtype == np.float32 else "d"
+    library = ctypes.CDLL(_multiarray_umath.__file__)
+    try:
+        routine = getattr(library, f"scipy_{letter}gemm_64_")
+    except AttributeError:
+        return get_cython_function_address("scipy.linalg.cython_blas", f"{letter}gemm")
+    return ctypes.cast(routine, ctypes.c_void_p).value or 0
 
 
 @intrinsic
@@ -71,7 +81,7 @@ def gemm(
     As BLAS has it, matrices lie column by column; ``turned_a`` is ``ord("T")`` for the transposed of A, else
     ``ord("N")``.
     """
-    size, address = types.int32, types.int64
+    size = address = types.int64  # a BLAS that takes 32 bits reads the lower half, which comes first
     given = (address, types.uint8, types.uint8, size, size, size, alpha, address, size, address, size)
     addresses = (7, 9, 12)
 

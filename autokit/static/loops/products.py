@@ -87,7 +87,7 @@ def added_to(
     if len(terms) != 2:
         return None
     (alpha, product), (beta, base) = sorted(terms, key=lambda term: term[1] is state)
-    found = product_of(product)
+    found = product_of(product) if isinstance(product, Node) else None
     if base is not state or found is None or not is_only_here(product) or product.shape != state.shape:
         return None
     return found._replace(alpha=alpha, beta=beta, base=state), [*between[1:], product]
