@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import linecache
 import os
 from collections.abc import Callable
@@ -114,7 +115,8 @@ class Compiled(OwnMemory):
 
 def _compiled(source: str, name: str, signature: Any) -> Callable[..., int]:
     """The function ``name`` of a module, compiled: from the disk where it is known there."""
-    digest = hashlib.sha256(source.encode()).hexdigest()[:32]
+    parts = source + inspect.getsource(blas)  # which is compiled into it
+    digest = hashlib.sha256(parts.encode()).hexdigest()[:32]
     file = os.path.join(cache_folder(), "loops", f"{name}_{digest}.py")
     is_kept = False
     with suppress(OSError):
