@@ -150,6 +150,7 @@ class Step:
         self.checks, self.calls, self.warned = check, 0, False
         self.plans: dict[Any, list[Plan]] = {}
         self.last: Plan | None = None
+        self.last_key: Any = None
         self.remarks: list[str] = []
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
@@ -167,23 +168,36 @@ class Step:
         self.calls += 1
         if self.checks and self.calls == 2:
             self.check(*args, **kwargs)
+        key = self.signature(args, kwargs)
         try:
-            plan = self._plan(args, kwargs)
+            plan = self.last
+            if plan is None or key != self.last_key or not plan.fits():
+                plan = self._plan(args, kwargs)
+                self.last_key = key
         except LazyState:
             self._remark("the first call ran eagerly, as the optimizer began its memory in it")
             return self.function(*args, **kwargs)
-        given = tensors_in((args, kwargs))
+        given = tensors_in((args, kwargs)) if kwargs or key[0][0] is not None else list(args)
         try:
             return plan(given)
         except Unexpected:
             self._remark("built again, for numbers that were not as in the example before")
-            self.plans[self.signature(args, kwargs)].remove(plan)
+            self.plans[key].remove(plan)
             return self._plan(args, kwargs)(given)
 
     # ------------------------------------------------------------ signatures
 
     def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What a graph is built for: shapes and dtypes of tensors, and all other arguments as they are."""
+        if not (kwargs or DETOURS):
+            facts: Any = [None]
+            for each in args:
+                if not isinstance(each, Tensor):
+                    break
+                array = each.array
+                facts.append((array.shape, array.dtype, array.flags.c_contiguous, each._requires_grad))
+            else:  # the commonest call
+                return tuple(facts), (), thread.state.recording, dtypes.get_default_dtype(), ()
         state = thread.state
         around = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else ()
         return (

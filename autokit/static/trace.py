@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -66,7 +65,8 @@ class Trace:
     ) -> None:
         self.tracing = tracing = Tracing()
         self.graph = tracing.tape.graph
-        self.function = function
+        code: Any = getattr(function, "__code__", None) or function.__call__.__code__  # type: ignore[operator]
+        self.line = code, 0
         self.given = _Inputs(tracing, args, kwargs)
         self._adopt(function, others)
         with tracing:
@@ -75,7 +75,8 @@ class Trace:
             self.result = mapped(result, self._output)
             self.halves = self._second_half()
         self.keep_grads = not tracing.optimizers if keep_grads is None else keep_grads
-        self.training = [(ref(module), module.training) for module in tracing.modules]
+        self.training = [(module, module.training) for module in tracing.modules]
+        self.guards = list(tracing.tape.guards.values())
         self.states: list[tuple[Any, Node]] = []
         self.changed: list[Any] = []
         self.gradients: list[tuple[Any, Any, int | None]] = []
@@ -195,10 +196,9 @@ class Trace:
     def holds(self) -> bool:
         """Whether the graph still stands for the program: its modes, its numbers and its tensors."""
         for module, training in self.training:
-            living = module()
-            if living is not None and living.training is not training:
+            if module.training is not training:
                 return False
-        for guard in self.tracing.tape.guards.values():
+        for guard in self.guards:
             if not guard():
                 return False
         return not self.keep_grads or all(
@@ -220,17 +220,14 @@ class Trace:
         """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
         for (tensor, _), number in zip(self.tracing.counters, counted):
             tensor.array[...] = number
+        line = self.line
         for tensor in self.changed:
-            storage_of(tensor).changed((self.function_code, 0))
+            (tensor._storage or storage_of(tensor)).changed(line)
         for tensor, _, place in self.gradients:
             tensor._grad = None if place is None else new_tensor(arrays[place])
+        if self.result.__class__ is Place:
+            return as_tensor(arrays[self.result.at])
         return mapped(self.result, lambda one: as_tensor(arrays[one.at]) if one.__class__ is Place else one)
-
-    @property
-    def function_code(self) -> Any:
-        """The code of the function, for the notes on which line changed a tensor."""
-        function: Any = self.function
-        return getattr(function, "__code__", None) or function.__call__.__code__
 
 
 def as_tensor(value: Any) -> Tensor:
