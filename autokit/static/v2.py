@@ -205,9 +205,11 @@ def _operand(value: Any, tensors: list[Any]) -> Any:
     return constant(value, tensors[0].dtype if tensors else None)
 
 
-EAGER = {name: _eager(each) for name, each in vars(functions).items() if hasattr(each, "plain")}
+EAGER = {name: _eager(each) for name, each in vars(functions).items() if getattr(each, "plain", None)}
 globals().update(EAGER)
-nn = SimpleNamespace(**{name: _eager(each) for name, each in vars(layers).items() if hasattr(each, "plain")})
+nn = SimpleNamespace(
+    **{name: _eager(each) for name, each in vars(layers).items() if getattr(each, "plain", None)}
+)
 bind_operators(Tensor, _eager)
 
 

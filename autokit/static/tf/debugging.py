@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.dtypes import BY_NUMPY
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import InvalidArgumentError
 from autokit.static.tf.functions import equal, reduce_all
-from autokit.static.tf.graph import Operation, Tensor, Trace, as_operands, get_default_graph
+from autokit.static.tf.graph import Operation, Trace, as_operands, defines, get_default_graph
 from autokit.static.tf.shapes import as_numpy
 from autokit.static.tf.values import group
 
@@ -29,93 +30,73 @@ def _text(array: Any, count: int | None) -> str:
     return text if short else f"{text[:-1]}...]"
 
 
-def _writing(
-    name: str, write: Callable[..., None], operands: tuple[Any, ...], given: str | None
-) -> Operation:
-    """An operation that writes its operands in each run that needs it; its output is the first operand."""
-
-    def compute(trace: Trace, *values: Any) -> Any:
-        nodes = [trace.node(each) if hasattr(each, "array") else each for each in values]
-        trace.tape.add("effect", name, write, tuple(nodes))
-        return values[0] if outputs else None
-
-    outputs = int(name == "Print")
-    return get_default_graph().add(name, compute, operands, name=given, outputs=outputs)
+def _write(trace: Trace, values: Any, write: Callable[..., None]) -> None:
+    """Let each run that needs this operation call ``write`` with the arrays of ``values``, and with words."""
+    arrays = tuple([trace.traced(each) if hasattr(each, "array") else each for each in values])
+    trace.tape.add("effect", trace.operation.type, write, trace.tape.lifted(arrays))
 
 
+@defines("Print", "input_")
 def Print(
-    input_: Any,
-    data: Any,
-    message: str = "",
-    first_n: int = -1,
-    summarize: int | None = None,
-    name: str | None = None,
-) -> Tensor:
+    trace: Trace, input_: Any, data: Any, message: str = "", first_n: int = -1, summarize: int | None = None
+) -> Any:
     """``input_``; a run that needs it prints ``message`` and ``data``, at most ``first_n`` times."""
     left = [first_n]
 
-    def write(_: Any, *arrays: Any) -> None:
+    def write(*arrays: Any) -> None:
         left[0] -= 1
         if left[0] != -1:
             texts = [_text(each, summarize) for each in arrays]
-            print(
-                message + "".join([f"[{each}]" if each[0] != "[" else each for each in texts]),
-                file=sys.stderr,
-            )
+            shown = [each if each[0] == "[" else f"[{each}]" for each in texts]
+            print(message + "".join(shown), file=sys.stderr)
 
-    operands = as_operands(get_default_graph(), (input_, *data))
-    return _writing("Print", write, operands, name).outputs[0]
+    _write(trace, data, write)
+    return input_
 
 
-def print_(
-    *inputs: Any, summarize: int = 3, name: str | None = None, output_stream: Any = None, **_: Any
-) -> Operation:
+def print_(*inputs: Any, summarize: int = 3, output_stream: Any = None, name: str | None = None) -> Operation:
     """An operation that prints ``inputs``, tensors and words."""
 
     def write(*arrays: Any) -> None:
         texts = [each if isinstance(each, str) else _text(each, summarize) for each in arrays]
         print(*texts, file=output_stream or sys.stderr)
 
-    return _writing("PrintV2", write, inputs, name)
+    def compute(trace: Trace, *values: Any) -> None:
+        _write(trace, values, write)
+
+    return get_default_graph().add("PrintV2", compute, inputs, name=name, outputs=0)
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Operation:
+@defines("Assert", "condition", outputs=lambda *_, **settings: 0)
+def Assert(trace: Trace, condition: Any, data: Any, summarize: int | None = None) -> None:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
         texts = [each if isinstance(each, str) else _text(each, summarize) for each in arrays]
         return InvalidArgumentError("assertion failed: " + " ".join(texts))
 
-    def compute(trace: Trace, condition: Any, *values: Any) -> None:
-        trace.check(trace.traced(condition), explain, *values)
-
-    graph = get_default_graph()
-    (condition,) = as_operands(graph, (condition,))
-    return graph.add("Assert", compute, (condition, *data), name=name, outputs=0)
+    trace.check(trace.traced(condition), explain, *data)
 
 
 def assert_equal(
-    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str = "", name: str | None = None
+    x: Any, y: Any, data: Any = None, message: str = "", name: str = "assert_equal"
 ) -> Operation:
     """An operation that stops a run in which ``x`` and ``y`` differ."""
-    words = [*([message] if message else []), "Condition x == y did not hold element-wise: x =", x, "y =", y]
-    holds = reduce_all(equal(x, y))
-    return Assert(holds, words if data is None else data, summarize, name or "assert_equal")
+    words = [message, "Condition x == y did not hold element-wise: x =", x, "y =", y]
+    return Assert(reduce_all(equal(x, y)), words[not message :] if data is None else data, name=name)
 
 
-def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Tensor:
+@defines("CheckNumerics", "tensor")
+def check_numerics(trace: Trace, tensor: Any, message: str) -> Any:
     """``tensor``; a run in which it has an infinite number or NaN stops."""
 
     def explain(array: Any) -> Exception:
         kind = "NaN" if np.isnan(array).any() else "Inf"
         return InvalidArgumentError(f"{message} : Tensor had {kind} values")
 
-    def compute(trace: Trace, value: Any) -> Any:
-        finite: Any = np.isfinite(trace.traced(value))  # type: ignore[call-overload]
-        trace.check(finite.all(), explain, value)
-        return value
-
-    return get_default_graph().add("CheckNumerics", compute, (tensor,), name=name).outputs[0]
+    finite: Any = np.isfinite(trace.traced(tensor))  # type: ignore[call-overload]
+    trace.check(finite.all(), explain, tensor)
+    return tensor
 
 
 def add_check_numerics_ops() -> Operation:
@@ -133,7 +114,7 @@ def py_func(
 
     def called(*arrays: Any) -> tuple[Any, ...]:
         results = func(*arrays)
-        several = results if isinstance(results, tuple | list) and len(dtypes) > 1 else [results]
+        several = results if len(dtypes) > 1 else [results]
         return tuple([np.asarray(each, dtype) for each, dtype in zip(several, dtypes)])
 
     def compute(trace: Trace, *values: Any, dtype: Any) -> Any:
@@ -141,17 +122,10 @@ def py_func(
         parts = trace.tape.call("py_func", _OnceForTheTrace(called), arrays, kind="effect")
         return [new_tensor(each) for each in parts]
 
-    graph = get_default_graph()
-    operation = graph.add(
-        "PyFunc",
-        compute,
-        as_operands(graph, tuple(inp)),
-        {"dtype": dtypes[0]},
-        name=name,
-        outputs=len(dtypes),
-        at_once=False,
-    )
-    return operation.outputs if isinstance(Tout, list | tuple) else operation.outputs[0]
+    graph, settings, count = get_default_graph(), {"dtype": BY_NUMPY[dtypes[0]]}, len(dtypes)
+    operands = as_operands(graph, tuple(inp))
+    made = graph.add("PyFunc", compute, operands, settings, name=name, outputs=count, at_once=False)
+    return made.outputs if isinstance(Tout, list | tuple) else made.outputs[0]
 
 
 class _OnceForTheTrace:

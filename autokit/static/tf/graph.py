@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from typing import Any
 
@@ -153,6 +153,8 @@ class Trace:
         The value of each tensor, which is a tensor of autokit's.
     history : dict
         For each variable the values that it has one after the other: the last is the newest.
+    assigned : list of Variable
+        Those that change.
     states : dict
         For each variable the node of the value with which a run begins.
     """
@@ -164,6 +166,7 @@ class Trace:
         self.tracing = Tracing(self.tape)
         self.values: dict[Tensor, Any] = {}
         self.history: dict[Tensor, list[Any]] = {}
+        self.assigned: list[Tensor] = []
         self.states: dict[Tensor, Node] = {}
 
     def run(self, operation: Operation) -> None:
@@ -226,6 +229,16 @@ class Trace:
         node = self.tape.add("call", self.operation.type, array.copy, value=array)
         return learning(new_tensor(Traced(self.tape, node)))
 
+    def drawn(self, draw: Callable[[Any], Any], sizes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """The value of an operation that draws random numbers, by ``draw`` from a generator, in each run."""
+        generator = self.generator_of(self.operation)
+
+        def numbers() -> np.ndarray:
+            return np.asarray(draw(generator)).astype(dtype)
+
+        node = self.tape.add("draw", self.operation.type, numbers, value=np.zeros(sizes, dtype))
+        return learning(new_tensor(Traced(self.tape, node)))
+
     def given(self, kind: str, array: np.ndarray, label: str) -> Any:
         """A value that is not computed: an input or a state."""
         return learning(new_tensor(self.tape.given(kind, array, label)))
@@ -242,6 +255,7 @@ class Trace:
         """Let ``variable`` have ``value`` from this place of the program on."""
         newest = learning(new_tensor(Traced(self.tape, self.node(value))))
         self.history.setdefault(variable, []).append(newest)
+        self.assigned.append(variable)
         return newest
 
 
@@ -357,38 +371,6 @@ class Graph:
             for tensor in operation.outputs:
                 tensor.example = self.trace.values[tensor]
 
-    def add_to_collection(self, name: str, value: Any) -> None:
-        """Put ``value`` into the collection ``name``."""
-        self.collections.setdefault(name, []).append(value)
-
-    def get_collection(self, name: str, scope: str | None = None) -> list[Any]:
-        """The values in the collection ``name``, those whose names begin with ``scope``."""
-        found = self.collections.get(name, [])
-        return [each for each in found if scope is None or each.name.startswith(scope)]
-
-    @contextmanager
-    def name_scope(
-        self, name: str | None, default_name: str | None = None, values: Any = None
-    ) -> Iterator[str]:
-        """A ``with`` block in which names begin with ``name/``."""
-        before, name = self.scope, name or default_name or ""
-        self.scope = name if name.endswith("/") or not name else self.unique_name(name) + "/"
-        try:
-            yield self.scope
-        finally:
-            self.scope = before
-
-    @contextmanager
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
-        """A ``with`` block whose operations wait for ``control_inputs``."""
-        before = self.waits
-        more = [getattr(each, "op", each) for each in control_inputs or ()]
-        self.waits = [] if control_inputs is None else [*before, *more]
-        try:
-            yield
-        finally:
-            self.waits = before
-
 
 def needed(wanted: Iterable[Operation], fed: Container[Tensor] = ()) -> list[Operation]:
     """What has to run for ``wanted``, in the order of the program; ``fed`` tensors need nothing."""
@@ -440,24 +422,39 @@ def default_session(session: Any = None) -> Any:
     return session or SESSIONS[-1]
 
 
-def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Any:
-    """A ``with`` block of the default graph in which names begin with ``name/``."""
-    return get_default_graph().name_scope(name, default_name, values)
+@contextmanager
+def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Iterator[str]:
+    """A ``with`` block in which names begin with ``name/``."""
+    graph, name = get_default_graph(), name or default_name or ""
+    before = graph.scope
+    graph.scope = name if name.endswith("/") or not name else graph.unique_name(name) + "/"
+    try:
+        yield graph.scope
+    finally:
+        graph.scope = before
 
 
-def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
-    """A ``with`` block of the default graph whose operations wait for ``control_inputs``."""
-    return get_default_graph().control_dependencies(control_inputs)
+@contextmanager
+def control_dependencies(control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    """A ``with`` block whose operations wait for ``control_inputs``; None ends the waiting."""
+    graph = get_default_graph()
+    before, more = graph.waits, [getattr(each, "op", each) for each in control_inputs or ()]
+    graph.waits = [] if control_inputs is None else [*before, *more]
+    try:
+        yield
+    finally:
+        graph.waits = before
 
 
 def add_to_collection(name: str, value: Any) -> None:
-    """Put ``value`` into a collection of the default graph."""
-    get_default_graph().add_to_collection(name, value)
+    """Put ``value`` into the collection ``name`` of the default graph."""
+    get_default_graph().collections.setdefault(name, []).append(value)
 
 
-def get_collection(name: str, scope: str | None = None) -> list[Any]:
-    """The values in a collection of the default graph."""
-    return get_default_graph().get_collection(name, scope)
+def get_collection(name: str, scope: str = "") -> list[Any]:
+    """The values in the collection ``name``, those whose names begin with ``scope``."""
+    found = get_default_graph().collections.get(name, [])
+    return [each for each in found if not scope or each.name.startswith(scope)]
 
 
 class GraphKeys:
@@ -466,13 +463,12 @@ class GraphKeys:
     GLOBAL_VARIABLES = "variables"
     TRAINABLE_VARIABLES = "trainable_variables"
     REGULARIZATION_LOSSES = "regularization_losses"
-    LOSSES = "losses"
 
 
 # ---------------------------------------------------------------- functions that define operations
 
 
-def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None) -> Callable[..., Any]:
+def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = None) -> Callable[..., Any]:
     """Make a function that defines an operation from a function of autokit's tensors.
 
     Parameters
@@ -480,7 +476,7 @@ def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None)
     kind : str
         The operation's type, which is also its name unless the program gives one.
     operands : str
-        The parameters that are tensors; the others are settings.
+        The parameters that are tensors; the others are settings. A parameter ``trace`` is the :class:`Trace`.
     outputs : callable, optional
         Called with the operands and settings: how many outputs there are; by default one.
     """
@@ -488,6 +484,8 @@ def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = signature(function)
+        traces = "trace" in parameters.parameters
+        parameters = signature(partial(function, None)) if traces else parameters
 
         @wraps(function)
         def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
@@ -497,12 +495,13 @@ def defines(kind: str, operands: str, outputs: Callable[..., int] | None = None)
             count = 1 if outputs is None else outputs(*values, **given)
 
             def compute(trace: Trace, *values: Any, **settings: Any) -> Any:
-                return function(**dict(zip(tensors, values)), **settings)
+                named = dict(zip(tensors, values))
+                return function(*[trace] * traces, **named, **settings)
 
             made = graph.add(kind, compute, values, given, name=name, outputs=count)
-            return made.outputs[0] if outputs is None else made.outputs
+            return made.outputs[0] if outputs is None else made.outputs or made
 
-        define.plain, define.operands = function, tensors  # type: ignore[attr-defined]
+        define.plain, define.operands = None if traces else function, tensors  # type: ignore[attr-defined]
         return define
 
     return decorate

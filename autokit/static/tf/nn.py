@@ -14,12 +14,6 @@ from autokit.static.tf.functions import tanh as tanh
 from autokit.static.tf.graph import Tensor, defines
 from autokit.static.tf.values import random_uniform
 
-__all__ = [
-    *("bias_add", "conv2d", "dropout", "embedding_lookup", "l2_loss", "log_softmax", "max_pool"),
-    *("relu", "sigmoid", "sigmoid_cross_entropy_with_logits", "softmax", "softmax_cross_entropy_with_logits"),
-    *("softmax_cross_entropy_with_logits_v2", "softplus", "sparse_softmax_cross_entropy_with_logits", "tanh"),
-]
-
 
 @defines("Relu", "features")
 def relu(features: Any) -> Any:
@@ -45,45 +39,28 @@ def log_softmax(logits: Any, axis: int = -1) -> Any:
     return logits.log_softmax(axis)
 
 
-def _only_named(sentinel: Any) -> None:
-    if sentinel is not None:
-        raise ValueError(
-            "Only call `softmax_cross_entropy_with_logits` with named arguments (labels=..., logits=..., ...)"
-        )
-
-
 @defines("SoftmaxCrossEntropyWithLogits", "labels logits")
-def softmax_cross_entropy_with_logits_v2(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1
-) -> Any:
+def softmax_cross_entropy_with_logits_v2(*, labels: Any, logits: Any, dim: int = -1) -> Any:
     """The cross entropy of each row, whose labels are probabilities."""
-    _only_named(_sentinel)
     return -(labels * logits.log_softmax(dim)).sum(dim)
 
 
 @defines("SoftmaxCrossEntropyWithLogits", "labels logits")
-def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, dim: int = -1
-) -> Any:
+def softmax_cross_entropy_with_logits(*, labels: Any, logits: Any, dim: int = -1) -> Any:
     """The cross entropy of each row, whose labels are probabilities; no gradient flows to these."""
-    _only_named(_sentinel)
     return -(labels.detach() * logits.log_softmax(dim)).sum(dim)
 
 
 @defines("SparseSoftmaxCrossEntropyWithLogits", "labels logits")
-def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None
-) -> Any:
+def sparse_softmax_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
     """The cross entropy of each row, whose label is the number of a class."""
-    _only_named(_sentinel)
     rows = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1).long(), reduction="none")
     return rows.reshape(labels.shape)
 
 
 @defines("logistic_loss", "labels logits")
-def sigmoid_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None, logits: Any = None) -> Any:
+def sigmoid_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
     """The cross entropy of each element, a probability, with the sigmoid of the logit."""
-    _only_named(_sentinel)
     return F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
 
 
@@ -106,16 +83,10 @@ def embedding_lookup(params: Any, ids: Any) -> Any:
 
 
 def dropout(
-    x: Tensor,
-    keep_prob: Any = None,
-    noise_shape: Any = None,
-    seed: int | None = None,
-    name: str | None = None,
-    rate: Any = None,
-) -> Tensor:
+    x: Tensor, keep_prob: Any = None, noise_shape: Any = None, seed: Any = None, name: Any = None
+) -> Any:
     """Each element is kept with the probability ``keep_prob``, and divided by it; else it becomes 0."""
-    keep = 1 - rate if keep_prob is None else keep_prob
-    return _dropped(x, keep, random_uniform(shape(x), seed=seed), name=name)
+    return _dropped(x, keep_prob, random_uniform(shape(x), seed=seed), name=name)
 
 
 @defines("dropout", "x keep_prob noise")

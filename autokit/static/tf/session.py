@@ -20,6 +20,7 @@ from autokit.static.graph import Node, mapped
 from autokit.static.interpret import interpret
 from autokit.static.passes import run_passes
 from autokit.static.tf.graph import (
+    GRAPHS,
     SESSIONS,
     Graph,
     Operation,
@@ -68,9 +69,7 @@ class Program:
         tensors = [each for each in fetches if isinstance(each, Tensor)]
         self.graph = graph = trace.tape.graph
         graph.outputs = [trace.node(trace.value_of(each)) for each in tensors]
-        self.changed = [
-            each for each, values in trace.history.items() if len(values) > (each in trace.states)
-        ]
+        self.changed = list(dict.fromkeys(trace.assigned))
         for variable in self.changed:
             self._update(variable)
         kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
@@ -178,7 +177,7 @@ class Session:
     def generator_of(self, operation: Operation) -> np.random.Generator:
         """The generator from which ``operation`` draws; with a seed, each session draws the same numbers."""
         if operation not in self.generators:
-            seed, graph_seed = operation.settings["seed"], operation.graph.seed
+            seed, graph_seed = operation.settings.get("seed"), operation.graph.seed
             if seed is None and graph_seed is not None:
                 seed = operation.place
             both = None if seed is None else [graph_seed or 0, seed]
@@ -287,10 +286,15 @@ class Session:
 
     def __enter__(self) -> Session:
         SESSIONS.append(self)
+        GRAPHS.append(self.graph)
         return self
 
     def __exit__(self, *error: object) -> None:
         SESSIONS.remove(self)
+        if self.graph in GRAPHS[1:]:  # unless it was reset
+            GRAPHS.reverse()
+            GRAPHS.remove(self.graph)
+            GRAPHS.reverse()
 
     def close(self) -> None:
         """Forget what was compiled."""

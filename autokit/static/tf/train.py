@@ -22,9 +22,7 @@ __all__ = [
 ]
 
 
-def gradients(
-    ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", **_: Any
-) -> list[Tensor | None]:
+def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list[Tensor | None]:
     """The derivatives of the sum of ``ys`` by each of ``xs``; None for one that takes no part."""
     graph = get_default_graph()
     ends = ys if isinstance(ys, list | tuple) else [ys]
@@ -57,14 +55,8 @@ def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any, recorded: bo
     pairs = [(end, seed) for end, seed in zip(ends, seeds) if end._requires_grad]
     if not pairs or not several:
         return [None] * len(sources)
-    found = grad(
-        [end for end, _ in pairs],
-        several,
-        [ones_like(end) if seed is None else seed for end, seed in pairs],
-        retain_graph=True,
-        create_graph=recorded,
-        allow_unused=True,
-    )
+    several_ends, given = zip(*[(end, ones_like(end) if seed is None else seed) for end, seed in pairs])
+    found = grad(several_ends, several, given, retain_graph=True, create_graph=recorded, allow_unused=True)
     by_leaf = {id(leaf): one for leaf, one in zip(several, found) if one is not None}
     parts = [[by_leaf[id(leaf)] for leaf in group if id(leaf) in by_leaf] for group in leaves]
     return [sum(each[1:], each[0]) if each else None for each in parts]
@@ -81,27 +73,23 @@ class Optimizer:
     slots: tuple[float | None, ...] = ()
     """The first values of the slots; None for a single number, 1."""
 
-    def __init__(
-        self, learning_rate: Any = 0.001, use_locking: bool = False, name: str | None = None
-    ) -> None:
+    def __init__(self, learning_rate: Any, name: str | None = None, **_: Any) -> None:
         self.rate, self.name = learning_rate, name or type(self).__name__.removesuffix("Optimizer")
 
     def minimize(
-        self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: str | None = None, **_: Any
+        self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: Any = None
     ) -> Operation:
         """The operation that takes one step: it computes the gradients, and changes the variables."""
         return self.apply_gradients(self.compute_gradients(loss, var_list), global_step, name)
 
-    def compute_gradients(self, loss: Tensor, var_list: Any = None, **_: Any) -> list[tuple[Any, Any]]:
+    def compute_gradients(self, loss: Tensor, var_list: Any = None) -> list[tuple[Any, Any]]:
         """Pairs of a gradient and its variable."""
         variables = list(trainable_variables() if var_list is None else var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
         return list(zip(gradients(loss, variables), variables))
 
-    def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Operation:
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Operation:
         """The operation that changes the variables by gradients, and counts the step."""
         pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
         if not pairs:
@@ -117,17 +105,12 @@ class Optimizer:
 
     def _change(self, gradient: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
-        shape = variable.shape.as_list()
-        slots = [
-            Variable(np.float32(1), trainable=False, name=f"{variable.op.name}/power")
-            if value is None
-            else Variable(
-                np.full(shape, value, variable.dtype.numpy),
-                trainable=False,
-                name=f"{variable.op.name}/{self.name}",
-            )
-            for value in self.slots
-        ]
+        zeros, name = (
+            np.zeros(variable.shape.as_list(), variable.dtype.numpy),
+            f"{variable.op.name}/{self.name}",
+        )
+        first = [zeros.dtype.type(1) if value is None else zeros + value for value in self.slots]
+        slots = [Variable(value, trainable=False, name=name) for value in first]
 
         def compute(trace: Trace, rate: Any, gradient: Any) -> None:
             trace.tape.phase = "update"
@@ -158,14 +141,9 @@ class MomentumOptimizer(Optimizer):
     slots = (0.0,)
 
     def __init__(
-        self,
-        learning_rate: Any,
-        momentum: Any,
-        use_locking: bool = False,
-        name: str | None = None,
-        use_nesterov: bool = False,
+        self, learning_rate: Any, momentum: Any, use_nesterov: bool = False, **settings: Any
     ) -> None:
-        super().__init__(learning_rate, name=name)
+        super().__init__(learning_rate, **settings)
         self.momentum, self.nesterov = momentum, use_nesterov
 
     def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
@@ -177,14 +155,8 @@ class MomentumOptimizer(Optimizer):
 class AdagradOptimizer(Optimizer):
     """Steps that shrink with the sum of the squared gradients."""
 
-    def __init__(
-        self,
-        learning_rate: Any,
-        initial_accumulator_value: float = 0.1,
-        use_locking: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(learning_rate, name=name)
+    def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1, **settings: Any) -> None:
+        super().__init__(learning_rate, **settings)
         self.slots = (initial_accumulator_value,)
 
     def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
@@ -199,15 +171,9 @@ class RMSPropOptimizer(Optimizer):
     slots = (1.0, 0.0)
 
     def __init__(
-        self,
-        learning_rate: Any,
-        decay: float = 0.9,
-        momentum: float = 0.0,
-        epsilon: float = 1e-10,
-        use_locking: bool = False,
-        name: str | None = None,
+        self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10, **settings: Any
     ) -> None:
-        super().__init__(learning_rate, name=name)
+        super().__init__(learning_rate, **settings)
         self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
 
     def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
@@ -226,13 +192,12 @@ class AdamOptimizer(Optimizer):
     def __init__(
         self,
         learning_rate: Any = 0.001,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        epsilon: float = 1e-8,
-        use_locking: bool = False,
-        name: str | None = None,
+        beta1: Any = 0.9,
+        beta2: Any = 0.999,
+        epsilon: Any = 1e-8,
+        **settings: Any,
     ) -> None:
-        super().__init__(learning_rate, name=name)
+        super().__init__(learning_rate, **settings)
         self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
 
     def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
@@ -267,9 +232,8 @@ class Saver:
         found = load(save_path)
         for name, variable in self.variables.items():
             if name not in found:
-                raise NotFoundError(
-                    f"Key {name} not found in checkpoint\n  it is defined at {described(variable.op.line)}"
-                )
+                line = described(variable.op.line)
+                raise NotFoundError(f"Key {name} not found in checkpoint\n  it is defined at {line}")
             sess.load(variable, found[name].numpy())
 
 

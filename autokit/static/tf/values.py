@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from autokit.base import dtypes
-from autokit.engine.tensor import new_tensor
 from autokit.static.errors import described
 from autokit.static.tf.graph import (
     GraphKeys,
@@ -21,16 +20,15 @@ from autokit.static.tf.graph import (
     Tensor,
     Trace,
     add_to_collection,
-    as_operands,
     constant_of,
+    control_dependencies,
+    defines,
     get_collection,
     get_default_graph,
     inside,
-    learning,
     name_scope,
 )
 from autokit.static.tf.shapes import OPEN, as_numpy, converted, known, sizes_of
-from autokit.static.traced import Traced
 
 __all__ = [
     *("AUTO_REUSE", "Variable", "assign", "assign_add", "assign_sub", "constant"),
@@ -49,26 +47,21 @@ float32 = dtypes.BY_NAME["float32"]
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
     kind = dtypes.BY_NUMPY[as_numpy(dtype)]
-    sizes = [
-        OPEN[place] if size is None else int(size)
-        for place, size in enumerate(() if shape is None else shape)
-    ]
-    sizes = [OPEN[place] if size < 0 else size for place, size in enumerate(sizes)]
-    zeros = np.broadcast_to(np.zeros((), kind.numpy), sizes)
+    given = [-1 if size is None else int(size) for size in (() if shape is None else shape)]
+    sizes = [unknown if size < 0 else size for size, unknown in zip(given, OPEN)]
 
     def compute(trace: Trace, dtype: Any) -> Any:
-        return trace.given("input", zeros, trace.operation.name)
+        return trace.given("input", np.broadcast_to(np.zeros((), kind.numpy), sizes), trace.operation.name)
 
     graph, settings = get_default_graph(), {"dtype": kind}
     made = graph.add("Placeholder", compute, (), settings, name=name, at_once=shape is not None)
     return made.outputs[0]
 
 
-def placeholder_with_default(input: Any, shape: Any = None, name: str | None = None) -> Tensor:
+@defines("PlaceholderWithDefault", "input")
+def placeholder_with_default(input: Any, shape: Any = None) -> Any:
     """A tensor that a run may feed; otherwise it is ``input``."""
-    graph = get_default_graph()
-    operands = as_operands(graph, (input,))
-    return graph.add("PlaceholderWithDefault", lambda trace, a: a, operands, name=name).outputs[0]
+    return input.clone()
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
@@ -84,41 +77,35 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
     return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
 
 
-def _filled(kind: str, number: float | None) -> Callable[..., Tensor]:
-    """The functions ``zeros``, ``ones`` and ``fill``."""
-
-    def create(trace: Trace, value: Any, shape: Any, dtype: Any) -> Any:
-        return trace.constant(np.full(sizes_of(shape), known(value), dtype))
-
-    def filled(shape: Any, dtype: Any = float32, name: str | None = None) -> Tensor:
-        """A tensor of ``shape`` that is filled with one number."""
-        settings = {"shape": shape, "dtype": as_numpy(dtype)}
-        return get_default_graph().add(kind, create, (number,), settings, name=name).outputs[0]
-
-    def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-        """A tensor of shape ``dims`` whose elements are all ``value``."""
-        settings = {"shape": dims, "dtype": converted(value).dtype}
-        return get_default_graph().add(kind, create, (value,), settings, name=name).outputs[0]
-
-    return fill if number is None else filled
+@defines("zeros")
+def zeros(trace: Trace, shape: Any, dtype: Any = "float32") -> Any:
+    """A tensor of zeros."""
+    return trace.constant(np.zeros(sizes_of(shape), as_numpy(dtype)))
 
 
-zeros, ones, fill = _filled("zeros", 0), _filled("ones", 1), _filled("Fill", None)
+@defines("ones")
+def ones(trace: Trace, shape: Any, dtype: Any = "float32") -> Any:
+    """A tensor of ones."""
+    return trace.constant(np.ones(sizes_of(shape), as_numpy(dtype)))
 
 
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+@defines("Fill")
+def fill(trace: Trace, dims: Any, value: Any) -> Any:
+    """A tensor of shape ``dims`` whose elements are all ``value``."""
+    return trace.constant(np.full(sizes_of(dims), converted(known(value))))
+
+
+@defines("range")
+def range(trace: Trace, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
     """The numbers from ``start``, or 0, up to ``limit``."""
-
-    def compute(trace: Trace, *ends: Any) -> Any:
-        return new_tensor(converted(np.arange(*map(known, ends)).tolist(), dtype))
-
     ends = (0, start, delta) if limit is None else (start, limit, delta)
-    return get_default_graph().add("Range", compute, ends, name=name).outputs[0]
+    return trace.constant(converted(np.arange(*map(known, ends)).tolist(), dtype))
 
 
-def linspace(start: Any, stop: Any, num: int, name: str | None = None) -> Tensor:
+@defines("LinSpace")
+def linspace(trace: Trace, start: Any, stop: Any, num: int) -> Any:
     """``num`` numbers from ``start`` to ``stop``, at equal distances."""
-    return constant(np.linspace(start, stop, num), float32, name=name or "LinSpace")
+    return trace.constant(np.linspace(start, stop, num, dtype=np.float32))
 
 
 # ---------------------------------------------------------------- random numbers
@@ -129,61 +116,76 @@ def set_random_seed(seed: int) -> None:
     get_default_graph().seed = seed
 
 
-def _random(
-    kind: str, label: str, ends: tuple[float, float], draw: Callable[..., Any]
-) -> Callable[..., Tensor]:
-    """The function that defines an operation ``kind``; ``draw(generator, a, b, shape)`` gives its numbers."""
+@defines("random_normal")
+def random_normal(
+    trace: Trace, shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = "float32", seed: Any = None
+) -> Any:
+    """Normal random numbers, new ones in each run."""
+    sizes = sizes_of(shape)
+    return trace.drawn(lambda generator: generator.normal(mean, stddev, sizes), sizes, as_numpy(dtype))
 
-    def compute(trace: Trace, shape: Any, dtype: Any, a: float, b: float, seed: Any) -> Any:
-        sizes, generator = sizes_of(shape), trace.generator_of(trace.operation)
 
-        def drawn() -> Any:
-            return np.asarray(draw(generator, a, b, sizes)).astype(dtype)
+@defines("truncated_normal")
+def truncated_normal(
+    trace: Trace, shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = "float32", seed: Any = None
+) -> Any:
+    """Normal random numbers; those more than two standard deviations from the mean are drawn again."""
+    sizes = sizes_of(shape)
 
-        node = trace.tape.add("draw", kind, drawn, value=np.zeros(sizes, dtype))
-        return learning(new_tensor(Traced(trace.tape, node)))
+    def draw(generator: Any) -> Any:
+        values = generator.standard_normal(sizes)
+        while (far := np.abs(values) > 2).any():
+            values = np.where(far, generator.standard_normal(sizes), values)
+        return mean + stddev * values
 
-    def define(
-        shape: Any,
-        a: float = ends[0],
-        b: float = ends[1],
-        dtype: Any = float32,
-        seed: int | None = None,
-        name: str | None = None,
-        **named: float,
-    ) -> Tensor:
-        """Random numbers of ``shape``, new ones in each run."""
-        a, b = named.get("mean", named.get("minval", a)), named.get("stddev", named.get("maxval", b))
-        settings = {"shape": shape, "dtype": as_numpy(dtype), "a": a, "b": b, "seed": seed}
-        return get_default_graph().add(kind, compute, (), settings, name=name or label).outputs[0]
+    return trace.drawn(draw, sizes, as_numpy(dtype))
+
+
+@defines("random_uniform")
+def random_uniform(
+    trace: Trace,
+    shape: Any,
+    minval: float = 0.0,
+    maxval: float = 1.0,
+    dtype: Any = "float32",
+    seed: Any = None,
+) -> Any:
+    """Random numbers from ``minval`` to below ``maxval``, all equally likely."""
+    sizes = sizes_of(shape)
+    return trace.drawn(lambda generator: generator.uniform(minval, maxval, sizes), sizes, as_numpy(dtype))
+
+
+# ---------------------------------------------------------------- variables
+
+
+def _assignment(variable: Any, value: Tensor, name: Any, sign: int = 0, at_once: bool = True) -> Tensor:
+    """The output of an operation that assigns ``value``; or adds it, or subtracts it, by its ``sign``."""
+
+    def compute(trace: Trace, value: Any) -> Any:
+        return trace.assign(variable, trace.read(variable) + sign * value if sign else value)
+
+    kind = {0: "Assign", 1: "AssignAdd", -1: "AssignSub"}[sign]
+    return variable.graph.add(kind, compute, (value,), name=name, at_once=at_once).outputs[0]
+
+
+def _assigning(sign: int) -> Callable[..., Tensor]:
+    """The functions ``assign``, ``assign_add`` and ``assign_sub``."""
+
+    def define(ref: Any, value: Any, validate_shape: bool = True, name: str | None = None) -> Tensor:
+        """Change a variable in each run that needs it; the result is the new value."""
+        if not isinstance(value, Tensor):
+            value = constant(value, ref.dtype, name=f"{ref.op.name}/value")
+        if value.dtype != ref.dtype:
+            kind = ref.dtype.name
+            raise TypeError(f"{ref!r} cannot be assigned {value!r}: write tf.cast(value, tf.{kind})")
+        if value.example is not None and not sign and value.shape != ref.shape:
+            raise ValueError(f"Shapes must be equal: {ref!r} cannot be assigned {value!r}")
+        return _assignment(ref, value, name, sign)
 
     return define
 
 
-def _within_two(generator: Any, mean: float, stddev: float, shape: Any) -> Any:
-    """Normal numbers, drawn again where they are more than two standard deviations from the mean."""
-    values = generator.standard_normal(shape)
-    while (far := np.abs(values) > 2).any():
-        values = np.where(far, generator.standard_normal(shape), values)
-    return mean + stddev * values
-
-
-def _between(generator: Any, low: float, high: float, shape: Any) -> Any:
-    """Numbers from ``low`` to below ``high``."""
-    return generator.uniform(low, high, shape)
-
-
-def _normal(generator: Any, mean: float, stddev: float, shape: Any) -> Any:
-    """Normal numbers."""
-    return generator.normal(mean, stddev, shape)
-
-
-random_normal = _random("RandomStandardNormal", "random_normal", (0, 1), _normal)
-truncated_normal = _random("TruncatedNormal", "truncated_normal", (0, 1), _within_two)
-random_uniform = _random("RandomUniform", "random_uniform", (0, 1), _between)
-
-
-# ---------------------------------------------------------------- variables
+assign, assign_add, assign_sub = _assigning(0), _assigning(1), _assigning(-1)
 
 
 class Variable(Tensor):
@@ -198,49 +200,33 @@ class Variable(Tensor):
     """
 
     is_variable = True
-    initial_value: Tensor
-    initializer: Operation
+    assign, assign_add, assign_sub = assign, assign_add, assign_sub
 
     def __init__(
         self,
         initial_value: Any,
         trainable: Any = True,
-        collections: Any = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: Any = None,
+        *_: Any,
+        name: Any = None,
         dtype: Any = None,
+        **settings: Any,
     ) -> None:
         graph = get_default_graph()
         value = initial_value() if callable(initial_value) else initial_value
         name = graph.unique_name(name or "Variable") + "/"
-        if not isinstance(value, Tensor):
-            value = constant(value, dtype, name=f"{name}initial_value/")
+        value = convert_to_tensor(value, dtype, name=f"{name}initial_value/")
         if value.example is None:
             raise ValueError("initial_value must have a shape specified")
-        example = np.zeros(value.example.shape, value.example.array.dtype)
-        made = graph.add("VariableV2", _read, (), {"example": example}, name=name, outputs=0, at_once=False)
+        example = {"example": np.zeros(value.example.shape, value.example.array.dtype)}
+        made = graph.add("VariableV2", _read, (), example, name=name, outputs=0, at_once=False)
         super().__init__(made)
         made.at_once = True
         graph.define(made)
         self.trainable, self.initial_value = bool(trainable), value
         self.initializer = _assignment(self, value, f"{name}Assign/", at_once=False).op
-        keys = GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES
-        for key in keys if trainable else keys[:1]:
-            graph.add_to_collection(key, self)
-
-    def assign(self, value: Any) -> Tensor:
-        """An operation that gives it a new value."""
-        return assign(self, value)
-
-    def assign_add(self, delta: Any) -> Tensor:
-        """An operation that adds to it."""
-        return assign_add(self, delta)
-
-    def assign_sub(self, delta: Any) -> Tensor:
-        """An operation that subtracts from it."""
-        return assign_sub(self, delta)
+        add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
+        if trainable:
+            add_to_collection(GraphKeys.TRAINABLE_VARIABLES, self)
 
     def initialized_value(self) -> Tensor:
         """The value that its initializer computes."""
@@ -258,39 +244,6 @@ class Variable(Tensor):
 
 def _read(trace: Trace, example: Any) -> Any:
     return trace.read(trace.operation.outputs[0])
-
-
-def _assignment(
-    variable: Variable, value: Tensor, name: str | None, sign: int = 0, at_once: bool = True
-) -> Tensor:
-    """The output of an operation that assigns ``value``; or adds it, or subtracts it, by its ``sign``."""
-
-    def compute(trace: Trace, value: Any) -> Any:
-        return trace.assign(variable, trace.read(variable) + sign * value if sign else value)
-
-    kind = {0: "Assign", 1: "AssignAdd", -1: "AssignSub"}[sign]
-    return variable.graph.add(kind, compute, (value,), name=name, at_once=at_once).outputs[0]
-
-
-def _assigning(sign: int) -> Callable[..., Tensor]:
-    """The functions ``assign``, ``assign_add`` and ``assign_sub``."""
-
-    def define(ref: Variable, value: Any, validate_shape: bool = True, name: str | None = None) -> Tensor:
-        """Change a variable in each run that needs it; the result is the new value."""
-        if not isinstance(value, Tensor):
-            value = constant(value, ref.dtype, name=f"{ref.op.name}/value")
-        if value.dtype != ref.dtype:
-            raise TypeError(
-                f"{ref!r} cannot be assigned {value!r}: write tf.cast(value, tf.{ref.dtype.name})"
-            )
-        if value.example is not None and not sign and value.shape != ref.shape:
-            raise ValueError(f"Shapes must be equal: {ref!r} cannot be assigned {value!r}")
-        return _assignment(ref, value, name, sign)
-
-    return define
-
-
-assign, assign_add, assign_sub = _assigning(0), _assigning(1), _assigning(-1)
 
 
 def global_variables() -> list[Variable]:
@@ -315,9 +268,8 @@ def global_variables_initializer() -> Operation:
 
 def group(*inputs: Any, name: str | None = None) -> Operation:
     """An operation that runs all of ``inputs``."""
-    graph = get_default_graph()
-    with graph.control_dependencies(inputs):
-        return graph.add("NoOp", lambda trace: None, name=name or "group_deps", outputs=0)
+    with control_dependencies(inputs):
+        return get_default_graph().add("NoOp", lambda trace: None, name=name or "group_deps", outputs=0)
 
 
 # ---------------------------------------------------------------- variables that functions share
@@ -363,7 +315,7 @@ def get_variable(
     dtype: Any = float32,
     initializer: Any = None,
     regularizer: Any = None,
-    trainable: bool = True,
+    **settings: Any,
 ) -> Variable:
     """The variable of this name in the variable scope: a new one, or under ``reuse`` the existing one."""
     scope = get_variable_scope()
@@ -378,11 +330,10 @@ def get_variable(
         if name not in known:
             raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
         return known[name]
-    value = initializer or glorot_uniform_initializer()
-    if callable(value):
-        value = value(shape, dtype=dtype)
+    value = glorot_uniform_initializer() if initializer is None else initializer
+    value = value(shape, dtype=dtype) if callable(value) else value
     with name_scope(""):
-        made = Variable(value, trainable, name=name, dtype=dtype)
+        made = Variable(value, name=name, dtype=dtype, **settings)
     if regularizer is not None:
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(made))
     return made
