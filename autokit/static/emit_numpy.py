@@ -1,8 +1,8 @@
 """Generated code that NumPy runs: a static graph as a function that a reader can follow, and a debugger.
 
-Each call writes into memory that was planned (:mod:`autokit.static.memory`), by ``out=``; the views of that
-memory are made once, before the function. The text is known to :mod:`linecache` under a name of its own, so
-``pdb``, tracebacks and profilers show its lines.
+Each call writes into memory that was planned (:mod:`autokit.static.memory`), by its last operand or ``out=``.
+The views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name
+of its own, so ``pdb``, tracebacks and profilers show its lines.
 """
 
 from __future__ import annotations
@@ -25,6 +25,12 @@ from autokit.static.traced import astype, getitem, put, put_flat, write
 
 METHODS = {np.reshape: "reshape", np.transpose: "transpose", np.swapaxes: "swapaxes", np.squeeze: "squeeze"}
 """Functions of NumPy that take longer to begin than the array's own method."""
+
+BY_PLACE = {np.dot, np.matmul}
+"""Beside elementwise functions, those with the result's memory as their last operand: ``out=`` is slower."""
+
+BY_NAME = {np.maximum, np.minimum}
+"""The elementwise functions that take it as ``out=`` alone."""
 
 _serial = count(1)
 
@@ -326,6 +332,8 @@ class _Writer:
             return [*first, self._assignment(node, target)]
         if is_ufunc(node):
             args = tuple(self._operands(node))
+        if node.function in BY_PLACE or is_ufunc(node) and not settings and node.function not in BY_NAME:
+            return [self._expression(node.name, node.function, (*args, Text(target)), settings)]
         settings = {name: value for name, value in settings.items() if value is not False}
         return [self._expression(node.name, node.function, args, {**settings, "out": Text(target)})]
 

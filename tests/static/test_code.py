@@ -60,10 +60,10 @@ def test_the_code_can_be_read() -> None:
     body = build(tape.graph).source.split("def ")[1].splitlines()
     assert [line.strip() for line in body if "#" not in line] == [
         "step(x):",
-        "matmul(x, W_T, out=linear)",
+        "matmul(x, W_T, linear)",
         "maximum(linear, number_0_0, out=linear)",
-        "multiply(x, number_0_5, out=product)",
-        "subtract(W, product, out=W)",
+        "multiply(x, number_0_5, product)",
+        "subtract(W, product, W)",
         "return (array(linear),)",
     ]
     assert sum("# update, line " in line for line in body) == 1 == sum("# · linear" in line for line in body)
@@ -128,7 +128,7 @@ def test_states_can_swap_and_new_values_go_into_them_without_a_copy() -> None:
     tape.graph.updates = {one.node: two.node, two.node: one.node, three.node: new.node}
     program = assert_agrees(tape.graph)
     assert program.plan.in_states == {new.node: three.node}
-    assert "subtract(Three, exponential, out=Three)" in program.source
+    assert "subtract(Three, exponential, Three)" in program.source
 
 
 def test_nothing_is_written_before_the_last_check_or_reader() -> None:
