@@ -21,8 +21,8 @@ from autokit.static.graph import Graph, Node
 from autokit.static.loops.groups import Group, Work, work_of
 from autokit.static.loops.lowering import lowered
 
-FEW = 3
-"""With fewer calls than this, a compiled function takes longer to call than NumPy's."""
+FEW, LARGE = 3, 4096
+"""With fewer calls than this, of arrays that are all smaller, a compiled function takes longer than NumPy."""
 
 GIVEN = ("input", "state", "const")
 
@@ -72,7 +72,8 @@ class _Grouping:
         self._place([node for node in graph.nodes if node.kind in GIVEN])
         table: dict[Node, Node] = {}
         for number, (is_compiled, nodes) in enumerate(self.parts):
-            if is_compiled and len(nodes) >= FEW:
+            is_large = any([np.size(node.value) >= LARGE for node in nodes])
+            if is_compiled and (len(nodes) >= FEW or is_large):
                 table |= self._compile(number, nodes)
             else:
                 self._place(nodes)
@@ -81,8 +82,12 @@ class _Grouping:
         graph.replace(table)
 
     def _parts(self) -> list[tuple[bool, list[Node]]]:
+        """Groups as large as can be; what no call of NumPy waits for comes last, with the changes of states."""
         needs = self._needs()
         left = [node for node in self.graph.nodes if node in needs]
+        awaited = self._awaited(left, needs)
+        last = [node for node in left if node not in awaited]
+        left = [node for node in left if node in awaited]
         done = {node for node in self.graph.nodes if node.kind in GIVEN}
         parts = []
         while left:
@@ -94,7 +99,15 @@ class _Grouping:
                         done.add(node)
                 left = [node for node in left if node not in done]
                 parts += [(is_compiled, taken)] if taken else []
-        return parts
+        return [*parts, (True, last)]
+
+    def _awaited(self, nodes: list[Node], needs: dict[Node, set[Node]]) -> set[Node]:
+        """The calls of NumPy, and all that these wait for."""
+        awaited = {node for node in nodes if node not in self.work}
+        for node in reversed(nodes):
+            if node in awaited:
+                awaited |= needs[node]
+        return awaited
 
     def _needs(self) -> dict[Node, set[Node]]:
         """For each call those that have to run before it; effects and draws keep their order."""
@@ -141,7 +154,9 @@ class _Grouping:
         args = (*given, *read_states)
         whole = self._add(None, compiled.name, compiled, args, values)
         self.placed |= set(nodes)
-        return {node: self._add(node, "part", part_of, (whole, k), node.value) for k, node in enumerate(results)}
+        return {
+            node: self._add(node, "part", part_of, (whole, k), node.value) for k, node in enumerate(results)
+        }
 
     def _add(self, like: Node | None, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
         facts = {"operation": like.operation, "phase": like.phase, "line": like.line} if like else {}

@@ -44,7 +44,13 @@ class Compiled(OwnMemory):
     """
 
     def __init__(
-        self, group: Group, nodes: list[Node], given: list[Node], states: list[Node], results: list[Node], name: str
+        self,
+        group: Group,
+        nodes: list[Node],
+        given: list[Node],
+        states: list[Node],
+        results: list[Node],
+        name: str,
     ) -> None:
         self.group, self.given, self.states, self.results, self.name = group, given, states, results, name
         self.explanation = Graph()
@@ -74,17 +80,18 @@ class Compiled(OwnMemory):
         routines = [blas.address_of_gemm(np.dtype(kind)) for kind in (np.float32, np.float64)]
         addresses = np.array([*routines, *[0] * len(self.addressed)], np.int64)
         results: tuple[np.ndarray, ...] | None = None
-        count, function = len(self.given), self.function
+        count, function, is_arranged = len(self.given), self.function, True
 
         def run(*args: Any) -> tuple[np.ndarray, ...]:
-            nonlocal results
+            nonlocal results, is_arranged
             if results is None:
                 memory.update(zip(self.states, args[count:]))
                 results = tuple([memory[self._owner(node)] for node in self.results])
                 addresses[2:] = [memory[node].ctypes.data for node in self.addressed]
             try:
-                stopped = function(*args[:count], addresses)
+                stopped = function(*(args[:count] if is_arranged else self._arranged(args)), addresses)
             except TypeError:  # an array of another layout, or a number
+                is_arranged = False
                 stopped = function(*self._arranged(args), addresses)
             if stopped:
                 raise self._reason(args)
@@ -99,7 +106,7 @@ class Compiled(OwnMemory):
 
     def _arranged(self, args: tuple[Any, ...]) -> list[np.ndarray]:
         """The arrays from outside as the function takes them: row by row."""
-        return [np.array(array, node.dtype, order="C", ndmin=0) for node, array in zip(self.given, args)]
+        return [np.asarray(array, node.dtype, order="C") for node, array in zip(self.given, args)]
 
     def _reason(self, args: tuple[Any, ...]) -> Exception:
         """Why a run stopped: the same calls, one by one. The states are as they were before."""

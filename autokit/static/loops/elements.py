@@ -141,7 +141,9 @@ class Call:
     def accesses(self, owner: Node) -> list[Access]:
         """How the memory of ``owner`` is read."""
         operands = [*self.operands, *[operand for operand, *_ in self.indices]]
-        return [each.access for each in operands if each.region and each.access and each.region.owner is owner]
+        return [
+            each.access for each in operands if each.region and each.access and each.region.owner is owner
+        ]
 
     def owners(self) -> list[Node]:
         """The nodes whose memory is read."""
@@ -169,7 +171,11 @@ def _maker(node: Node) -> Callable[[Node], Call]:
         return _SELECTIONS[name]
     if name.removesuffix(".reduce") in REDUCTIONS and name.endswith(".reduce") or name in ALIASES:
         return _reduction
-    if name in ("where", "astype", "clip") or isinstance(node.function, np.ufunc) and name == node.function.__name__:
+    if (
+        name in ("where", "astype", "clip")
+        or isinstance(node.function, np.ufunc)
+        and name == node.function.__name__
+    ):
         return _elementwise
     raise NoLoop
 
@@ -218,7 +224,11 @@ def _reduction(node: Node) -> Call:
         combine = "logical_or" if combine in ("logical_or", "maximum", "add") else "logical_and"
     first = neutral(combine, np.dtype(node.dtype))
     known = settings.keys() <= {"axis", "keepdims", "dtype", "initial"}
-    if not known or settings.get("initial", first) != first or settings.get("dtype", node.dtype) != node.dtype:
+    if (
+        not known
+        or settings.get("initial", first) != first
+        or settings.get("dtype", node.dtype) != node.dtype
+    ):
         raise NoLoop
     shape, axes = array.shape, _axes(settings.get("axis"), array.value.ndim)
     region = region_of(array)
@@ -274,7 +284,11 @@ def _gather_along(node: Node) -> Call:
     array, index, axis = node.args
     region, shape = region_of(array), array.shape
     axis %= len(shape)
-    if region is None or node.settings or shape[:axis] + shape[axis + 1 :] != node.shape[:axis] + node.shape[axis + 1 :]:
+    if (
+        region is None
+        or node.settings
+        or shape[:axis] + shape[axis + 1 :] != node.shape[:axis] + node.shape[axis + 1 :]
+    ):
         raise NoLoop
     call = Call(node, "{0}", Frame(node.shape, row_major(node.shape)), row_major(node.shape))
     place = call.operand(index, np.dtype(np.int64), node.shape)

@@ -158,7 +158,9 @@ class Group:
 
     def _read_elsewhere(self) -> set[Node]:
         """The nodes that are read outside of the loop in which they are computed, or only after it."""
-        home = {node: item for item in self.items for node in (item.place if isinstance(item, Loop) else [item])}
+        home = {
+            node: item for item in self.items for node in (item.place if isinstance(item, Loop) else [item])
+        }
         stored = {*self.outside, *self.memory, *self.memory.values()}
         for node, work in self.work.items():
             alone = not isinstance(work, Call) or work.copied or (work.combine and not work.ends_with_row())
@@ -183,7 +185,9 @@ class Group:
                 loop = None if rows is None else Loop(rows)
                 items.append(loop or node)
             if loop:
-                steps = [loop.place[each] + (self._distance(node, each) or 0) for each in self._within(node, loop)]
+                steps = [
+                    loop.place[each] + (self._distance(node, each) or 0) for each in self._within(node, loop)
+                ]
                 loop.put(node, self.work[node].frame.columns, max(steps, default=0))  # type: ignore[union-attr]
             done.add(node)
             left.remove(node)
@@ -222,5 +226,7 @@ class Group:
         frame = call.frame
         if not all([each.in_own_row(other.width, frame.rows, frame.columns) for each in accesses]):
             return None
-        same = other.width == 1 or (other.width == frame.columns and all([each == frame.plain for each in accesses]))
+        same = other.width == 1 or (
+            other.width == frame.columns and all([each == frame.plain for each in accesses])
+        )
         return 0 if same and not other.combine and not selects else 1

@@ -46,7 +46,15 @@ def _rewritten(node: Node, graph: Graph) -> Node | None:
     return _in_bounds(node, first, graph) if node.name == "less" else None
 
 
-def _new(node: Node, graph: Graph, name: str, function: Any, args: tuple[Any, ...], settings: Any = None, dtype: Any = None) -> Node:
+def _new(
+    node: Node,
+    graph: Graph,
+    name: str,
+    function: Any,
+    args: tuple[Any, ...],
+    settings: Any = None,
+    dtype: Any = None,
+) -> Node:
     """A call in the place of ``node``."""
     value = np.asarray(node.value, dtype)
     facts = {"operation": node.operation, "phase": node.phase, "module": node.module, "line": node.line}
@@ -64,7 +72,11 @@ def _in_bounds(node: Node, largest: Node, graph: Graph) -> Node | None:
     bits = largest.args[0] if largest.name == "maximum.reduce" else None
     if not isinstance(bits, Node) or bits.name != "view" or bits.dtype != np.uint64 or node.value.ndim:
         return None
-    if bits.args[0].dtype != np.int64 or not isinstance(node.args[1], int) or largest.settings.get("axis") is not None:
+    if (
+        bits.args[0].dtype != np.int64
+        or not isinstance(node.args[1], int)
+        or largest.settings.get("axis") is not None
+    ):
         return None
     places = bits.args[0]
     tests = [
@@ -79,7 +91,12 @@ def _sum_by_ones(node: Node, graph: Graph) -> Node | None:
     for ones, other, axis in ((node.args[0], node.args[1], 0), (node.args[1], node.args[0], -1)):
         if not isinstance(ones, Node) or not isinstance(other, Node) or ones.kind != "const":
             continue
-        if ones.value.ndim == 1 and other.value.ndim <= 2 and other.dtype == ones.dtype == node.dtype and (ones.value == 1).all():
+        if (
+            ones.value.ndim == 1
+            and other.value.ndim <= 2
+            and other.dtype == ones.dtype == node.dtype
+            and (ones.value == 1).all()
+        ):
             return _new(node, graph, "add.reduce", np.add.reduce, (other,), {"axis": axis})
     return None
 

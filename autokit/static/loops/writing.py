@@ -162,8 +162,10 @@ class _Writer:
         assert isinstance(call, Call)
         kind = TYPES[node.dtype]  # type: ignore[index]
         base = self._index(call)
-        read = [self._read(each, node, base if call.indices and not call.copied else "") for each in call.operands]
-        value = call.form.format(*read)
+        read = [
+            self._read(each, node, base if call.indices and not call.copied else "") for each in call.operands
+        ]
+        value = call.form.format(*[self._named(node, k, text, call.form) for k, text in enumerate(read)])
         if call.combine:
             self._reduce(node, call, value)
             return
@@ -173,6 +175,13 @@ class _Writer:
             self.inner.append(self._store(node, index, f"v{node.id}"))
         elif self._is_read_in_later_pass(node):
             self.inner.append(self._store(node, "j", f"v{node.id}"))
+
+    def _named(self, node: Node, number: int, text: str, form: str) -> str:
+        """An operand; where the form chooses, a name for it, since LLVM reads no memory that it may not need."""
+        if " if " not in form or "[" not in text:
+            return text
+        self.inner.append(f"x{node.id}_{number} = {text}")
+        return f"x{node.id}_{number}"
 
     def _index(self, call: Call) -> str:
         """Compute where in memory an index leads; what is to be added to the place of an element."""
