@@ -1,6 +1,6 @@
 """Generated code that NumPy runs: a static graph as a function that a reader can follow, and a debugger.
 
-Each call writes into memory that was planned (:mod:`autokit.static.memory`), by its last operand or ``out=``.
+Each call writes into memory that was planned (:mod:`autokit.static.memory`), its last operand or ``out=``.
 The views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name
 of its own, so ``pdb``, tracebacks and profilers show its lines.
 """
@@ -384,7 +384,10 @@ class _Writer:
             lines += self._into(node, names[node])
         self.space.names = outside
         inner = len(blocks.nodes) - len(parts)
-        self._say(whole, f"for start in range(0, {size}, {length}):  # {inner} values never leave the cache")
+        self._say(
+            whole,
+            f"for start in range(0, {size}, {length}):  # {inner} of {len(blocks.nodes)} values never leave the cache",
+        )
         for line in lines:
             self._say(whole, f"    {line}")
 

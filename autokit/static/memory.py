@@ -93,7 +93,10 @@ def plan_memory(graph: Graph) -> Plan:
             continue
         time, nbytes = lives.first[node], node.value.nbytes
         live = [each for each in live if lives.last[each[2]] >= time]
-        dying = [each for _, _, each in live if _can_be_written_over(node, each, lives)]
+        living = {each for _, _, each in live}
+        dying = [
+            each for each in overwritable(node) if each in living and _can_be_written_over(node, each, lives)
+        ]
         over = dying[0] if dying else None
         offset = _first_gap(live, nbytes) if over is None else plan.places[over].offset
         live = [each for each in live if each[2] is not over]

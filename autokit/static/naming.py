@@ -99,6 +99,6 @@ def _gradients(graph: Graph) -> dict[Node, str]:
             each = waiting.pop()
             if each.phase == "update":
                 waiting += each.operands()
-            elif each.phase == "backward" and each.shape == state.shape:
+            elif each.phase == "backward" and each.kind != "state" and each.shape == state.shape:
                 names.setdefault(each, f"d_{identifier(state.label)}")
     return names
