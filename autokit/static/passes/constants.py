@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autokit.static.graph import Graph, Node, mapped
@@ -16,19 +14,22 @@ def fold_constants(graph: Graph) -> str:
     """Make constants of the calls whose operands are all constants. A draw is none: each run draws anew."""
     folded = 0
     for node in graph.nodes:
-        operands = node.operands()
-        if node.name in OF_A_SHAPE:
-            operands = operands[1:]
+        operands = node.operands()[1:] if node.name in OF_A_SHAPE else node.operands()
         known = all(operand.kind == "const" for operand in operands)
         if node.kind in ("call", "view") and known and isinstance(node.value, np.ndarray):
-            # Not the example's value: that of a graph for another number of rows is none.
-            args, settings = mapped((node.args, node.settings), _value)
-            with np.errstate(all="ignore"):
-                node.value = np.asarray(node.function(*args, **settings))  # type: ignore[misc]
+            node.value = evaluated(node)
             node.kind, node.name, node.function, node.args, node.settings = "const", "const", None, (), {}
             folded += 1
     return f"{folded} values known before the first run" if folded else ""
 
 
-def _value(argument: Any) -> Any:
-    return argument.value if isinstance(argument, Node) else argument
+def evaluated(node: Node) -> np.ndarray:
+    """The value of a call, from those of its operands.
+
+    Its own is an example's, and where the number of rows is unknown, it may have no numbers at all.
+    """
+    args, settings = mapped(
+        (node.args, node.settings), lambda one: one.value if isinstance(one, Node) else one
+    )
+    with np.errstate(all="ignore"):
+        return np.asarray(node.function(*args, **settings))  # type: ignore[misc]
