@@ -21,7 +21,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
-from autokit.static.errors import StaticError, located, no_number_yet, program_line, refused
+from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
 from autokit.static.graph import Graph, Node, mapped, nodes_in
 from autokit.static.numbers import Number
 
@@ -323,6 +323,12 @@ class Traced(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return f"<traced {self.dtype}{list(self.shape)}, line {(self._node.line or ('', 0))[1]}>"
+
+    def shown(self) -> str:
+        """What ``print`` shows of a tensor, once; later runs print nothing."""
+        line = program_line()
+        self.tape.remarks[line] = f"printed while the graph was built, and never again: {described(line)}"
+        return repr(self)
 
     # ------------------------------------------------------------ what there is not yet
 

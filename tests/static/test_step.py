@@ -120,6 +120,18 @@ def test_after_a_refusal_everything_is_as_before():
     assert torch.equal(torch.get_rng_state(), stream) and optimizer.param_groups[0]["lr"] == 0.1
 
 
+def test_print_shows_once_that_there_are_no_numbers_yet(capsys):
+    def f(x):
+        y = x * 2
+        print(y)
+        return y
+
+    static = compile(f)
+    assert [static(torch.ones(2)).tolist() for _ in range(2)] == [[2, 2], [2, 2]]
+    assert capsys.readouterr().out.startswith("<traced float32[2], line ")
+    assert "never again" in static.explain() and "print(y)" in static.explain()
+
+
 def test_a_scheduler_in_the_function_is_refused():
     model, optimizer, _, _ = training()
     schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
