@@ -382,3 +382,31 @@ def test_rmsprop_by_its_formula() -> None:
             velocity = 0.5 * velocity + 0.1 * 4 * x / np.sqrt(square + 1e-10)
             x -= velocity
         assert sess.run(w) == pytest.approx(x, rel=1e-5)
+
+
+def test_what_a_branch_cannot_do() -> None:
+    training = tf.placeholder(tf.bool, [])
+    x = tf.Variable(np.ones(50, np.float32))
+    y = tf.cond(training, lambda: tf.nn.dropout(x, 0.5), lambda: x * 1.0)
+    (slope,) = tf.gradients(tf.reduce_sum(y), x)
+    with pytest.raises(NotImplementedError, match="no second derivative"):
+        tf.gradients(slope, x)
+    with pytest.raises(TypeError, match="same types and shapes"):
+        tf.cond(training, lambda: x, lambda: x[0])
+    step = tf.Variable(0)
+    with pytest.raises(RuntimeError, match="cannot assign variables"):
+        tf.cond(training, lambda: tf.assign_add(step, 1), lambda: step + 0)
+
+
+def test_the_derivative_of_a_branch_uses_the_numbers_that_it_drew() -> None:
+    training = tf.placeholder(tf.bool, [])
+    x = tf.Variable(np.ones(50, np.float32))
+    y = tf.cond(training, lambda: tf.nn.dropout(x, 0.5), lambda: x * 1.0)
+    (slope,) = tf.gradients(tf.reduce_sum(y), x)
+    with tf.Session() as sess:
+        sess.run(x.initializer)
+        for _ in range(6):
+            value, of_run = sess.run([y, slope], {training: True})
+            np.testing.assert_array_equal(value, of_run)
+            assert set(sess.run(slope, {training: True})) == {0.0, 2.0}
+            np.testing.assert_array_equal(sess.run(slope, {training: False}), np.ones(50))

@@ -14,17 +14,14 @@ import numpy as np
 
 from autokit.autograd import grad
 from autokit.engine.function import Function
-from autokit.engine.modes import enable_grad
+from autokit.engine.modes import enable_grad, is_grad_enabled
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import refused
-from autokit.static.graph import Graph as Calls
 from autokit.static.interpret import interpret
 from autokit.static.tf.graph import Tensor, Trace, as_operands, get_default_graph, needed
 from autokit.static.tf.values import convert_to_tensor
 
-__all__ = [
-    *("cond", "while_loop"),
-]
+__all__ = ["cond", "while_loop"]
 
 
 class Part:
@@ -49,44 +46,33 @@ class Part:
         read = [*[each for op in self.operations for each in op.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op not in inside or each.is_variable]
 
-    def traced(self, outer: Trace, given: list[Tensor], examples: list[Any], slopes: bool = False) -> Runner:
-        """Its calls of NumPy for tensors ``given`` with these ``examples``; or those of its derivatives."""
+    def traced(self, outer: Trace, given: list[Tensor], examples: Any, slopes: bool = False) -> Any:
+        """A function of the arrays of ``given`` that computes it, or its derivatives, and its example."""
         trace = Trace(outer.array_of, outer.generator_of)
+        trace.repeats = slopes
         for tensor, array in zip(given, examples):
-            value = trace.values[tensor] = trace.given("input", array, tensor.name)
-            if tensor.is_variable:
-                trace.history[tensor] = [value]
+            trace.feed(tensor, array)
         with outer.paused(), enable_grad():
             for operation in self.operations:
                 trace.run(operation)
-                if any([len(values) > 1 for values in trace.history.values()]):
+                if trace.assigned:
                     raise refused(
                         "a branch or a loop cannot assign variables: assign its result", operation.line
                     )
             results = [trace.value_of(each) for each in self.results]
             if slopes:
                 results = _slopes(trace, results, [trace.value_of(each) for each in given])
-        trace.tape.graph.outputs = [trace.node(each) for each in results]
-        return Runner(trace.tape.graph)
+        graph = trace.tape.graph
+        graph.outputs = [trace.node(each) for each in results]
+        nodes = graph.needed(graph.roots())
 
+        def run(*arrays: Any) -> list[Any]:
+            values = dict(zip(graph.inputs, arrays))
+            for _ in interpret(nodes, values):
+                pass
+            return [values[node] for node in graph.outputs]
 
-class Runner:
-    """A graph as a function of arrays."""
-
-    def __init__(self, graph: Calls) -> None:
-        kept = {*graph.needed(graph.roots()), *graph.inputs}
-        self.graph, self.nodes = graph, [node for node in graph.nodes if node in kept]
-
-    def __call__(self, *arrays: Any) -> list[Any]:
-        values = dict(zip(self.graph.inputs, arrays))
-        for _ in interpret(self.nodes, values):
-            pass
-        return [values[node] for node in self.graph.outputs]
-
-    @property
-    def examples(self) -> list[Any]:
-        """The results on the examples."""
-        return [node.value for node in self.graph.outputs]
+        return run, [node.value for node in graph.outputs]
 
 
 def _slopes(trace: Trace, results: list[Any], given: list[Any]) -> list[Any]:
@@ -108,34 +94,31 @@ def _noted(
     trace: Trace, name: str, function: Callable[..., Any], values: Any, examples: Any
 ) -> tuple[Any, ...]:
     """A call that is noted and not made: its results are like ``examples``."""
-    nodes = tuple([trace.node(each) for each in values])
     several = tuple([np.zeros(np.shape(each), np.asarray(each).dtype) for each in examples])
+    nodes = tuple([trace.node(each) for each in values])
     return tuple(map(new_tensor, trace.tape.parts(name, function, nodes, {}, several, "call")))
 
 
-def _examples(trace: Trace, values: Any) -> list[Any]:
-    return [trace.node(each).value for each in values]
+def _alike(one: Any, other: Any) -> bool:
+    return [(each.shape, each.dtype) for each in one] == [(each.shape, each.dtype) for each in other]
 
 
 # ---------------------------------------------------------------- cond
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, **settings: Any) -> Any:
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
     """What ``true_fn`` defines where ``pred`` holds in a run, else what ``false_fn`` defines.
 
     Only one of the two is computed. What they take from outside is computed in any case.
     """
-    branches = [Part(settings.get("fn1", true_fn)), Part(settings.get("fn2", false_fn))]
-    if len(branches[0].results) != len(branches[1].results):
-        raise TypeError("true_fn and false_fn must have the same structure: as many results")
+    branches = [Part(true_fn), Part(false_fn)]
     outside = list(dict.fromkeys([*branches[0].outside, *branches[1].outside]))
 
     def compute(trace: Trace, pred: Any, *given: Any) -> Any:
-        return _Choice.apply(trace, branches, outside, pred, *given)
+        return _Choice.apply((trace, branches, outside), pred, *given)
 
-    graph = get_default_graph()
-    operands = (*as_operands(graph, (pred,)), *outside)
-    made = graph.add("cond", compute, operands, name=settings.get("name"), outputs=len(branches[0].results))
+    graph, count = get_default_graph(), len(branches[0].results)
+    made = graph.add("cond", compute, (*as_operands(graph, (pred,)), *outside), name=name, outputs=count)
     return made.outputs if branches[0].several else made.outputs[0]
 
 
@@ -143,49 +126,52 @@ class _Choice(Function):
     """One of two branches; so is its derivative."""
 
     @staticmethod
-    def forward(
-        ctx: Any, trace: Trace, branches: list[Part], outside: list[Tensor], pred: Any, *given: Any
-    ) -> Any:
-        examples = _examples(trace, given)
-        yes, no = [each.traced(trace, outside, examples) for each in branches]
-        for one, other in zip(yes.examples, no.examples):
-            if one.dtype != other.dtype:
-                raise TypeError(
-                    f"Outputs of true_fn and false_fn must have the same type: {one.dtype}, {other.dtype}"
-                )
-        ctx.context, ctx.given = (trace, branches, outside, pred), given
-        return _noted(trace, "cond", _either(yes, no), (pred, *given), yes.examples)
+    def forward(ctx: Any, context: Any, pred: Any, *given: Any) -> Any:
+        trace, branches, outside = context
+        examples = [trace.node(each).value for each in given]
+        (yes, example), (no, other) = [each.traced(trace, outside, examples) for each in branches]
+        if not _alike(example, other):
+            raise TypeError("true_fn and false_fn must give as many results, of the same types and shapes")
+        ctx.context, ctx.given = (trace, branches, outside, examples), (pred, *given)
+        ctx.results = _noted(trace, "cond", _either(yes, no, 0), ctx.given, example)
+        return ctx.results
 
     @staticmethod
     def backward(ctx: Any, *slopes: Any) -> Any:
-        trace, branches, outside, pred = ctx.context
-        examples = _examples(trace, ctx.given)
-        yes, no = [each.traced(trace, outside, examples, slopes=True) for each in branches]
-        arrived = [each for each in slopes if each is not None and each.array.dtype.kind == "f"]
-        found = _noted(trace, "cond_backward", _either(yes, no), (pred, *ctx.given, *arrived), yes.examples)
-        learns = ctx.needs_input_grad[4:]
-        return (None, None, None, None, *[one if wanted else None for one, wanted in zip(found, learns)])
+        if is_grad_enabled():
+            raise NotImplementedError("tf.cond has no second derivative: tf.where(condition, a, b) has one")
+        trace, branches, outside, examples = ctx.context
+        (yes, example), (no, _) = [each.traced(trace, outside, examples, slopes=True) for each in branches]
+        # The forward result is an operand too: random numbers are those that were drawn for it.
+        operands = (ctx.results[0], *ctx.given, *[each for each in slopes if each.array.dtype.kind == "f"])
+        found = _noted(trace, "cond_backward", _either(yes, no, 1), operands, example)
+        return (
+            None,
+            None,
+            *[one if wanted else None for one, wanted in zip(found, ctx.needs_input_grad[2:])],
+        )
 
 
-def _either(yes: Runner, no: Runner) -> Callable[..., Any]:
-    return lambda pred, *arrays: (yes if pred else no)(*arrays)
+def _either(yes: Callable[..., Any], no: Callable[..., Any], at: int) -> Callable[..., Any]:
+    """The one of two functions that the operand at the place ``at`` chooses, of the operands after it."""
+    return lambda *arrays: (yes if arrays[at] else no)(*arrays[at + 1 :])
 
 
 # ---------------------------------------------------------------- while_loop
 
 
-def while_loop(cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any, **settings: Any) -> Any:
+def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None, **settings: Any) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
     graph = get_default_graph()
-    first = as_operands(graph, tuple([convert_to_tensor(each) for each in loop_vars]))
+    first = [convert_to_tensor(each) for each in loop_vars]
     inner = [graph.add("Enter", lambda trace, a: a, (each,)).outputs[0] for each in first]
     parts = [Part(cond, *inner), Part(body, *inner)]
     outside = [each for each in dict.fromkeys([*parts[0].outside, *parts[1].outside]) if each not in inner]
 
     def compute(trace: Trace, *given: Any) -> Any:
-        return _Loop.apply(trace, parts, [*inner, *outside], len(inner), *given)
+        return _Loop.apply((trace, parts, [*inner, *outside]), *given)
 
-    made = graph.add("while", compute, (*first, *outside), name=settings.get("name"), outputs=len(inner))
+    made = graph.add("while", compute, (*first, *outside), name=name, outputs=len(inner))
     return made.outputs if len(inner) > 1 else made.outputs[0]
 
 
@@ -193,17 +179,12 @@ class _Loop(Function):
     """A body that is computed again and again; it has no derivative."""
 
     @staticmethod
-    def forward(
-        ctx: Any, trace: Trace, parts: list[Part], inside: list[Tensor], count: int, *given: Any
-    ) -> Any:
-        examples = _examples(trace, given)
-        holds, body = [each.traced(trace, inside, examples) for each in parts]
-        for before, after in zip(examples, body.examples):
-            if (before.shape, before.dtype) != (after.shape, after.dtype):
-                raise ValueError(
-                    f"The shape invariant of a loop variable is {before.dtype}{list(before.shape)}, and the "
-                    f"body gives {after.dtype}{list(after.shape)}: let it keep its shape and dtype"
-                )
+    def forward(ctx: Any, context: Any, *given: Any) -> Any:
+        trace, parts, inside = context
+        examples, count = [trace.node(each).value for each in given], len(parts[1].results)
+        (holds, _), (body, after) = [each.traced(trace, inside, examples) for each in parts]
+        if not _alike(examples[:count], after):
+            raise ValueError("The body of a loop must keep the shapes and dtypes of the loop variables")
 
         def loop(*arrays: Any) -> Any:
             values, outside = list(arrays[:count]), arrays[count:]
@@ -211,10 +192,8 @@ class _Loop(Function):
                 values = body(*values, *outside)
             return values
 
-        return _noted(trace, "while", loop, given, examples[:count])
+        return _noted(trace, "while", loop, given, after)
 
     @staticmethod
     def backward(ctx: Any, *slopes: Any) -> Any:
-        raise NotImplementedError(
-            "tf.while_loop has no gradient here: a for loop of Python's defines each step"
-        )
+        raise NotImplementedError("tf.while_loop has no gradient here: use a for loop of Python's")

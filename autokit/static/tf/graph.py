@@ -155,11 +155,14 @@ class Trace:
         For each variable the values that it has one after the other: the last is the newest.
     assigned : list of Variable
         Those that change.
+    repeats : bool
+        Whether random numbers are those that were drawn last.
     states : dict
         For each variable the node of the value with which a run begins.
     """
 
     operation: Operation
+    repeats = False
 
     def __init__(self, array_of: Callable[[Tensor], Any], generator_of: Callable[[Operation], Any]) -> None:
         self.tape, self.array_of, self.generator_of = Tape(), array_of, generator_of
@@ -231,13 +234,22 @@ class Trace:
 
     def drawn(self, draw: Callable[[Any], Any], sizes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """The value of an operation that draws random numbers, by ``draw`` from a generator, in each run."""
-        generator = self.generator_of(self.operation)
+        stream, repeats = self.generator_of(self.operation), self.repeats
 
         def numbers() -> np.ndarray:
-            return np.asarray(draw(generator)).astype(dtype)
+            if not repeats:
+                stream.last = np.asarray(draw(stream.generator)).astype(dtype)
+            return stream.last
 
         node = self.tape.add("draw", self.operation.type, numbers, value=np.zeros(sizes, dtype))
         return learning(new_tensor(Traced(self.tape, node)))
+
+    def feed(self, tensor: Tensor, array: np.ndarray) -> None:
+        """Let ``tensor`` be an input, in place of what its operation computes."""
+        value = self.values[tensor] = self.given("input", array, tensor.op.name)
+        self.node(value).line = tensor.op.line
+        if tensor.is_variable:
+            self.history[tensor] = [value]
 
     def given(self, kind: str, array: np.ndarray, label: str) -> Any:
         """A value that is not computed: an input or a state."""

@@ -59,10 +59,7 @@ class Program:
         self.function: Callable[..., Any] | None = None
         trace = self.trace = Trace(session.array_of, session.generator_of)
         for tensor, array in fed.items():
-            value = trace.values[tensor] = trace.given("input", array, tensor.op.name)
-            trace.node(value).line = tensor.op.line
-            if tensor.is_variable:
-                trace.history[tensor] = [value]
+            trace.feed(tensor, array)
         wanted = [each if isinstance(each, Operation) else each.op for each in fetches if each not in fed]
         for operation in needed(wanted, fed):
             self._define(operation, fed)
@@ -159,7 +156,7 @@ class Session:
         self.graph, self.compiled = graph or get_default_graph(), compiled
         self.arrays: dict[Tensor, np.ndarray] = {}
         self.initialized: set[Tensor] = set()
-        self.generators: dict[Operation, np.random.Generator] = {}
+        self.generators: dict[Operation, Any] = {}
         self.programs: dict[Any, Program] = {}
         self.accepted: set[Any] = set()  # what was fed before: tensors, with shapes and dtypes of arrays
 
@@ -174,14 +171,14 @@ class Session:
             )
         return self.arrays[variable]
 
-    def generator_of(self, operation: Operation) -> np.random.Generator:
-        """The generator from which ``operation`` draws; with a seed, each session draws the same numbers."""
+    def generator_of(self, operation: Operation) -> Any:
+        """The generator from which ``operation`` draws: with a seed, the same numbers in each session."""
         if operation not in self.generators:
             seed, graph_seed = operation.settings.get("seed"), operation.graph.seed
             if seed is None and graph_seed is not None:
                 seed = operation.place
             both = None if seed is None else [graph_seed or 0, seed]
-            self.generators[operation] = np.random.default_rng(both)
+            self.generators[operation] = SimpleNamespace(generator=np.random.default_rng(both), last=None)
         return self.generators[operation]
 
     # ------------------------------------------------------------ running

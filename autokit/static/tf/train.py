@@ -13,7 +13,7 @@ from autokit.ops.create import ones_like
 from autokit.serialization import load, save
 from autokit.static.errors import NotFoundError, described
 from autokit.static.tf.absent import absent
-from autokit.static.tf.graph import Operation, Tensor, Trace, as_operands, get_default_graph, needed
+from autokit.static.tf.graph import Graph, Operation, Tensor, Trace, as_operands, get_default_graph, needed
 from autokit.static.tf.values import Variable, assign_add, global_variables, group, trainable_variables
 
 __all__ = [
@@ -28,8 +28,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
     ends = ys if isinstance(ys, list | tuple) else [ys]
     sources = xs if isinstance(xs, list | tuple) else [xs]
     seeds = grad_ys if isinstance(grad_ys, list | tuple) else [grad_ys] * len(ends)
-    if _mark_first_derivatives(ends):
-        graph.retrace()
+    _record_first_derivatives(graph, ends)
 
     def compute(trace: Trace, ends: Any, seeds: Any, recorded: Any) -> list[Any]:
         trace.tape.phase = "backward"
@@ -40,13 +39,20 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
     return [None if made.traced and each.example is None else each for each in made.outputs]
 
 
-def _mark_first_derivatives(ends: Sequence[Tensor]) -> bool:
-    """Let the gradients among what ``ends`` are computed from be recorded; tell whether that is new."""
+def _record_first_derivatives(graph: Graph, ends: Sequence[Tensor]) -> None:
+    """Let the gradients among what ``ends`` are computed from be recorded, so that they have derivatives."""
     firsts = [each for each in needed([end.op for end in ends]) if each.type == "Gradients"]
-    new = [each for each in firsts if not each.settings["recorded"]]
-    for each in new:
-        each.settings["recorded"] = [True]
-    return bool(new)
+    new = [each.settings["recorded"] for each in firsts if not each.settings["recorded"]]
+    try:
+        for each in new:
+            each.append(True)
+        if new:
+            graph.retrace()
+    except NotImplementedError:
+        for each in new:
+            each.clear()
+        graph.retrace()
+        raise
 
 
 def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any, recorded: bool) -> list[Any]:
