@@ -76,6 +76,10 @@ def test_shapes_that_do_not_fit() -> None:
         w.assign(tf.zeros([10, 5]))
     with pytest.raises(TypeError, match=r"tf.cast\(value, tf.float32\)"):
         w.assign(tf.zeros([5, 10], tf.int32))
+    for wrong in (lambda: x / x.shape[0], lambda: int(x.shape[0]), lambda: tf.zeros([x.shape[0], 2])):
+        with pytest.raises(TypeError):
+            wrong()
+    assert int(x.shape[1]) * 2 == 128 and x.shape.as_list() == [None, 64]
     difference = x - t
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)sub was defined at .*difference = x - t"):
         tf.Session().run(difference, {x: np.zeros((3, 64)), t: np.zeros((4, 64))})

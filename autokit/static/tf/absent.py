@@ -9,6 +9,7 @@ from autokit.base.missing import near
 
 INSTEAD = {
     "contrib": "tf.get_variable, tf.matmul and tf.nn",
+    "summary": "print, and ak.plot for what session.run returns",
     "layers|keras|estimator|slim|feature_column": "tf.Variable or tf.get_variable, tf.matmul and tf.nn",
     "data|.*Reader|python_io|io|gfile|image|read_file|decode_.*": "NumPy arrays, by feed_dict",
     ".*[qQ]ueue.*|Coordinator|batch|shuffle_batch|string_input_producer": "NumPy arrays, by feed_dict",

@@ -360,7 +360,7 @@ class Graph:
         pair = different(shapes, operation.type == "MatMul")
         if pair is None:
             return error
-        listed = ", ".join([str(list(map(str, each))).replace("'", "").replace(" ", "") for each in shapes])
+        listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
         return ValueError(
             f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
             f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"

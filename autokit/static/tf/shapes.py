@@ -23,18 +23,18 @@ _NAMES = {"float": "float32", "double": "float64", "int": "int32", float: "float
 
 
 class Dimension(int):
-    """A size; −1 where it is unknown."""
+    """A size that is known."""
 
-    @property
-    def value(self) -> int | None:
-        """The size, or None."""
-        return None if self < 0 else int(self)
+    value = property(int)
 
-    def __str__(self) -> str:
-        return "?" if self < 0 else int.__repr__(self)
+
+class UnknownDimension:
+    """A size that a run feeds; it is no number, so that nothing can compute with it."""
+
+    value = None
 
     def __repr__(self) -> str:
-        return f"Dimension({self.value})"
+        return "?"
 
 
 class TensorShape:
@@ -44,18 +44,20 @@ class TensorShape:
     --------
     >>> shape = TensorShape.of((211, 64))
     >>> shape, shape.as_list(), shape[1].value
-    (TensorShape([Dimension(None), Dimension(64)]), [None, 64], 64)
+    ((?, 64), [None, 64], 64)
     """
 
     def __init__(self, dims: Any) -> None:
-        self.dims = None if dims is None else [Dimension(-1 if each is None else each) for each in dims]
+        self.dims = (
+            None
+            if dims is None
+            else [UnknownDimension() if each is None else Dimension(each) for each in dims]
+        )
 
     @classmethod
     def of(cls, shape: tuple[int, ...] | None) -> TensorShape:
         """The shape of an example, in which the primes of :data:`OPEN` stand for unknown sizes."""
-        if shape is None:
-            return cls(None)
-        return cls([None if size and any([size % prime == 0 for prime in OPEN]) else size for size in shape])
+        return cls(None if shape is None else [None if _is_open(size) else size for size in shape])
 
     @property
     def ndims(self) -> int | None:
@@ -72,44 +74,43 @@ class TensorShape:
         """Whether an array of ``shape`` can be fed where this shape is asked for."""
         if self.dims is None:
             return True
-        return len(self.dims) == len(shape) and all(
-            [want < 0 or want == size for want, size in zip(self.dims, shape)]
-        )
+        pairs = zip(self.as_list(), shape)
+        return self.ndims == len(shape) and all([want in (None, size) for want, size in pairs])
 
     def __len__(self) -> int:
         return len(self.as_list())
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def __iter__(self) -> Iterator[Any]:
+        self.as_list()
         return iter(self.dims or [])
 
     def __getitem__(self, place: Any) -> Any:
-        self.as_list()
-        return TensorShape(self.dims[place]) if isinstance(place, slice) else self.dims[place]  # type: ignore[index]
+        found = list(self)[place]
+        return TensorShape([each.value for each in found]) if isinstance(place, slice) else found
 
     def __eq__(self, other: Any) -> bool:
-        return self.dims == (other.dims if isinstance(other, TensorShape) else list(other))
+        return str(self) == str(other if isinstance(other, TensorShape) else TensorShape(other))
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __str__(self) -> str:
-        if self.dims is None:
-            return "<unknown>"
-        return "(" + ", ".join(map(str, self.dims)) + (",)" if len(self.dims) == 1 else ")")
-
     def __repr__(self) -> str:
-        return f"TensorShape({self.dims})"
+        return "<unknown>" if self.dims is None else str(tuple(self.dims))
 
 
-def different(shapes: list[TensorShape], product: bool) -> tuple[int, int] | None:
+def _is_open(size: int) -> bool:
+    return size > 0 and any([size % prime == 0 for prime in OPEN])
+
+
+def different(shapes: list[TensorShape], product: bool) -> tuple[Any, Any] | None:
     """The two sizes on account of which two shapes do not fit, in a matrix product or in broadcasting."""
     if len(shapes) != 2 or None in [each.dims for each in shapes]:
         return None
-    one, other = [list(each) for each in shapes]
+    one, other = [each.as_list() for each in shapes]
     pairs = (
         [(one[-1], other[-2])] if product and min(len(one), len(other)) > 1 else zip(one[::-1], other[::-1])
     )
     for a, b in pairs:
-        if a != b and -1 not in (a, b) and (product or 1 not in (a, b)):
+        if a != b and None not in (a, b) and (product or 1 not in (a, b)):
             return a, b
     return None
 
@@ -124,6 +125,8 @@ def converted(value: Any, dtype: Any = None) -> np.ndarray:
     if dtype is not None:
         return np.array(value, as_numpy(dtype))
     array = np.array(value)
+    if array.dtype.kind == "O":
+        raise TypeError(f"Failed to convert object of type {type(value).__name__} to Tensor: {value!r}")
     if array.dtype.kind in "US":
         return np.array(np.char.encode(array) if array.dtype.kind == "U" else array)
     of_numpy = isinstance(value, np.ndarray | np.generic)
