@@ -1,7 +1,7 @@
 """Compiled code: groups of a graph's calls become Numba functions, in the NumPy function around them.
 
-What has no loop, as a convolution or a draw, stays a call of NumPy; so every graph runs. The compiled functions
-are kept on disk, since LLVM takes seconds where NumPy's code takes milliseconds.
+What has no loop, as a convolution or a draw, stays a call of NumPy; so every graph runs. Compiled functions are
+kept on disk, since LLVM takes seconds where NumPy's code takes milliseconds.
 
 References
 ----------
@@ -38,7 +38,7 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
     try:
         from autokit.static.loops.compiled import Compiled
     except ImportError as error:
-        raise ImportError("Compiled loops need Numba: pip install 'autokit-edu[native]'") from error
+        raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
     graph = _Grouping(lowered(graph.copy()), name, Compiled).graph
     return emit_numpy.build(graph, name)
 
@@ -82,7 +82,7 @@ class _Grouping:
         graph.replace(table)
 
     def _parts(self) -> list[tuple[bool, list[Node]]]:
-        """Groups as large as can be; what no call of NumPy waits for comes last, with the changes of states."""
+        """Groups as large as can be; what no call of NumPy waits for comes last, as do changes of states."""
         needs = self._needs()
         left = [node for node in self.graph.nodes if node in needs]
         awaited = self._awaited(left, needs)
@@ -159,8 +159,9 @@ class _Grouping:
         }
 
     def _add(self, like: Node | None, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
-        facts = {"operation": like.operation, "phase": like.phase, "line": like.line} if like else {}
-        node = Node(len(self.graph.nodes) + len(self.order), "call", name, function, args, {}, value, **facts)
+        node = Node(len(self.graph.nodes) + len(self.order), "call", name, function, args, {}, value)
+        if like is not None:
+            node.operation, node.phase, node.line = like.operation, like.phase, like.line
         self.order.append(node)
         return node
 

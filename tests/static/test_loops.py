@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autokit.static import emit_loops
-from autokit.static.graph import Graph
-from autokit.static.passes import run_passes
-from autokit.static.traced import Tape
 from tests.static import programs
 from tests.static.programs import BINARY, UNARY, assert_agrees, traced
 
 pytest.importorskip("numba")
 from autokit.static.loops import compiled
-
-PASSES = ["dead code", "constants", "algebra", "common subexpressions", "dead code"]
 
 
 def pointer(address, dtype):

@@ -19,14 +19,14 @@ import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
-from numpy._core import _multiarray_umath
+from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 
 def address_of_gemm(dtype: np.dtype[Any]) -> int:
     """The address of the product of matrices of float32 or float64.
 
-    It is that of NumPy's own BLAS where that can be found: a second one has threads of its own, which wait for
-    the processors that the first one's are waiting on. Else it is SciPy's.
+    It is that of NumPy's own BLAS where that can be found, else SciPy's: the threads of a second one would
+    compete with the first one's for the processors.
     """
     letter = "s" if dtype == np.float32 else "d"
     library = ctypes.CDLL(_multiarray_umath.__file__)

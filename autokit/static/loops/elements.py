@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.static.loops.frames import Access, Frame, Region, broadcast, region_of, row_major
 from autokit.static.graph import Node
+from autokit.static.loops.frames import Access, Frame, Region, broadcast, region_of, row_major
 
 TYPES = {np.dtype(kind): name for kind, name in (("f4", "f4"), ("f8", "f8"), ("i8", "i8"), ("?", "bool"))}
 """The dtypes that loops compute in, and their names there."""
+
+INTEGER, TRUTH = np.dtype(np.int64), np.dtype(bool)
 
 FORMS = {
     "add": "{0} + {1}",
@@ -101,28 +103,29 @@ class Call:
         Where the element goes.
     combine : str
         Of a reduction: the universal function; else empty.
-    copied : Region or None
-        What the result is a copy of, before elements are written into it.
     indices : list of (Operand, int, int)
-        Of a call with an index: whole numbers, and the size and the stride of the dimension that they select from.
+        Of a call with an index: whole numbers, and the size and the stride of the dimension selected from.
     """
 
     def __init__(self, node: Node, form: str, frame: Frame, strides: tuple[int, ...]) -> None:
         self.node, self.form, self.frame, self.combine = node, form, frame, ""
-        self.copied: Region | None = None
         self.result = frame.access(0, strides)
         self.operands: list[Operand] = []
         self.indices: list[tuple[Operand, int, int]] = []
 
-    def operand(self, value: Any, dtype: np.dtype[Any], sizes: tuple[int, ...]) -> Operand:
-        """``value``, as it is read where a call has the dimensions ``sizes``."""
+    def operand(
+        self, value: Any, dtype: np.dtype[Any], sizes: tuple[int, ...], shape: tuple[int, ...] | None = None
+    ) -> Operand:
+        """``value``, as it is read by a call over ``sizes``; its ``shape`` may have further dimensions of size 1."""
         if not isinstance(value, Node):
             return Operand(value, dtype)
         region = region_of(value)
         if region is None or region.owner.dtype not in TYPES:
             raise NoLoop
-        strides = broadcast(value.shape or (), region.strides, sizes)
-        return Operand(value, dtype, region, self.frame.access(region.offset, strides))
+        shape = value.shape or () if shape is None else shape
+        strides = (*region.strides, *[0] * (len(shape) - value.value.ndim))
+        access = self.frame.access(region.offset, broadcast(shape, strides, sizes))
+        return Operand(value, dtype, region, access)
 
     @property
     def width(self) -> int:
@@ -148,7 +151,7 @@ class Call:
     def owners(self) -> list[Node]:
         """The nodes whose memory is read."""
         operands = [*self.operands, *[operand for operand, *_ in self.indices]]
-        return [each.owner for each in [*[one.region for one in operands], self.copied] if each]
+        return [each.region.owner for each in operands if each.region]
 
 
 class NoLoop(Exception):
@@ -182,14 +185,14 @@ def _maker(node: Node) -> Callable[[Node], Call]:
 
 def _elementwise(node: Node) -> Call:
     dtypes = _computed_in(node)
-    logical = all(dtype == bool for dtype in dtypes) or node.name.startswith("logical")
+    logical = all([dtype == TRUTH for dtype in dtypes]) or node.name.startswith("logical")
     forms = LOGICAL if logical and node.name not in ("where", "astype") else FORMS
     if node.name not in forms or node.settings.keys() - {"dtype"}:
         raise NoLoop
     shape = node.shape or ()
     call = Call(node, forms[node.name], Frame(shape, row_major(shape)), row_major(shape))
     call.operands = [
-        call.operand(value, np.dtype(bool) if forms is LOGICAL else dtype, shape)
+        call.operand(value, TRUTH if forms is LOGICAL else dtype, shape)
         for value, dtype in zip(node.args, dtypes)
     ]
     return call
@@ -199,7 +202,7 @@ def _computed_in(node: Node) -> list[np.dtype[Any]]:
     """The dtypes to which the operands are converted before the call."""
     dtype = np.dtype(node.dtype)
     if node.name in ("where", "astype", "clip"):
-        first = np.dtype(bool) if node.name == "where" else dtype
+        first = TRUTH if node.name == "where" else dtype
         return [first, dtype, dtype][: 1 if node.name == "astype" else len(node.args)]
     kinds = [
         type(value)
@@ -220,7 +223,7 @@ def _reduction(node: Node) -> Call:
     array, *rest = node.args
     settings = dict(zip(("axis",), rest)) | node.settings
     combine = ALIASES.get(node.name, node.name.removesuffix(".reduce"))
-    if node.dtype == bool:
+    if node.dtype == TRUTH:
         combine = "logical_or" if combine in ("logical_or", "maximum", "add") else "logical_and"
     first = neutral(combine, np.dtype(node.dtype))
     known = settings.keys() <= {"axis", "keepdims", "dtype", "initial"}
@@ -260,91 +263,46 @@ def _axes(axis: Any, dimensions: int) -> set[int]:
 
 
 def _gather(node: Node) -> Call:
-    """``a[index]`` and ``a.take(places)``."""
+    """``a[index]`` for an array of whole numbers, or for one for each of the first dimensions."""
     array, index = node.args
-    region = region_of(array)
-    if region is None:
+    arrays = index if isinstance(index, tuple) else (index,)
+    whole = array.value.ndim - len(arrays)
+    selected = node.shape[: node.value.ndim - whole]  # type: ignore[index]
+    if any(
+        [not isinstance(each, Node) or (each.dtype, each.shape) != (INTEGER, selected) for each in arrays]
+    ):
         raise NoLoop
-    shape = node.shape or ()
-    call = Call(node, "{0}", Frame(shape, row_major(shape)), row_major(shape))
-    if node.name == "take" and node.settings.get("axis") is None:
-        array, region = _flat(array, region)
-    elif node.name == "take" and node.settings["axis"] != 0:
-        raise NoLoop
-    if node.settings.keys() - {"axis"}:
-        raise NoLoop
-    rest = _index(call, index, array.shape if isinstance(array, Node) else array, region.strides, shape)
-    operand = Operand(node.args[0], np.dtype(node.dtype), region, call.frame.access(region.offset, rest))
-    call.operands = [operand]
-    return call
+    shapes = [(each, (*each.shape, *[1] * whole)) for each in arrays]
+    return _selection(
+        node, array, dict(enumerate(shapes)), [None] * len(selected) + [*range(len(arrays), array.value.ndim)]
+    )
 
 
 def _gather_along(node: Node) -> Call:
     """``take_along_axis(a, index, axis)``, where all other dimensions are as large as those of ``a``."""
     array, index, axis = node.args
-    region, shape = region_of(array), array.shape
-    axis %= len(shape)
-    if (
-        region is None
-        or node.settings
-        or shape[:axis] + shape[axis + 1 :] != node.shape[:axis] + node.shape[axis + 1 :]
-    ):
+    axis %= array.value.ndim
+    axes = [None if each == axis else each for each in range(array.value.ndim)]
+    if any([each is not None and array.shape[each] != node.shape[each] for each in axes]):  # type: ignore[index]
         raise NoLoop
-    call = Call(node, "{0}", Frame(node.shape, row_major(node.shape)), row_major(node.shape))
-    place = call.operand(index, np.dtype(np.int64), node.shape)
-    call.indices = [(place, shape[axis], region.strides[axis])]
-    strides = [0 if each == axis else stride for each, stride in enumerate(region.strides)]
-    call.operands = [Operand(array, np.dtype(node.dtype), region, call.frame.access(region.offset, strides))]
+    return _selection(node, array, {axis: (index, index.shape)}, axes)
+
+
+def _selection(
+    node: Node, array: Node, indices: dict[int, tuple[Node, tuple[int, ...]]], axes: list[int | None]
+) -> Call:
+    """Elements of an array: by dimension the index and its shape, and for each of the result whose it is."""
+    shape, region = node.shape or (), region_of(array)
+    if region is None or node.settings:
+        raise NoLoop
+    call = Call(node, "{0}", Frame(shape, row_major(shape)), row_major(shape))
+    for axis, (index, as_shape) in indices.items():
+        place = call.operand(index, INTEGER, shape, as_shape)
+        call.indices.append((place, array.shape[axis], region.strides[axis]))  # type: ignore[index]
+    strides = [0 if axis is None else region.strides[axis] for axis in axes]
+    access = call.frame.access(region.offset, strides)
+    call.operands = [Operand(array, np.dtype(node.dtype), region, access)]
     return call
 
 
-def _flat(array: Node, region: Region) -> Any:
-    """An array and its region as one row of elements."""
-    if region.strides != row_major(array.shape or ()):
-        raise NoLoop
-    return (array.value.size,), region._replace(strides=(1,))
-
-
-def _index(
-    call: Call, index: Any, shape: Any, strides: tuple[int, ...], result: tuple[int, ...]
-) -> tuple[int, ...]:
-    """Note the arrays of ``index``; the strides, along ``result``, of the dimensions that it leaves whole."""
-    arrays = index if isinstance(index, tuple) else (index,)
-    whole = len(shape) - len(arrays)
-    selected = result[: len(result) - whole]
-    integers = np.dtype(np.int64)
-    for each, size, stride in zip(arrays, shape, strides):
-        if not isinstance(each, Node) or each.dtype != integers or each.shape != selected:
-            raise NoLoop
-        region = region_of(each)
-        if region is None:
-            raise NoLoop
-        padded = (*region.strides, *(0,) * whole)
-        operand = Operand(each, integers, region, call.frame.access(region.offset, padded))
-        call.indices.append((operand, size, stride))
-    return (*(0,) * len(selected), *strides[len(arrays) :])
-
-
-def _scatter(node: Node) -> Call:
-    """A copy of an array in which some elements are written, as by ``a[index] = value``."""
-    array, index, value = node.args
-    region = region_of(array) if isinstance(array, Node) and array.dtype == node.dtype else None
-    arrays = index if isinstance(index, tuple) else (index,)
-    if region is None or region.strides != row_major(array.shape) or not isinstance(arrays[0], Node):
-        raise NoLoop
-    sizes = (array.value.size,) if node.name == "put_flat" else array.shape
-    selected = (*(arrays[0].shape or ()), *sizes[len(arrays) :])
-    call = Call(node, "{0}", Frame(selected, row_major(selected)), (0,) * len(selected))
-    call.copied = region
-    call.result = call.frame.access(0, _index(call, index, sizes, row_major(sizes), selected))
-    call.operands = [call.operand(value, np.dtype(node.dtype), selected)]
-    return call
-
-
-_SELECTIONS: dict[str, Callable[[Node], Call]] = {
-    "take": _gather,
-    "getitem": _gather,
-    "take_along_axis": _gather_along,
-    "put": _scatter,
-    "put_flat": _scatter,
-}
+_SELECTIONS: dict[str, Callable[[Node], Call]] = {"getitem": _gather, "take_along_axis": _gather_along}

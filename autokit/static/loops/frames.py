@@ -1,8 +1,8 @@
 """Rows and columns: in which loop a call of a graph is computed, and where in memory its operands lie.
 
-A view is no work of its own here: its elements are read where they lie, at an offset and at regular distances,
-the *strides*, in the memory of the node that owns them. A call is computed in rows and columns: the last of its
-dimensions are the columns, all others together the rows; a vector is one column.
+A view is no work of its own here: its elements are read where they lie, at an offset and at regular
+distances, the *strides*, in the memory of the node that owns them. A call is computed in rows and columns: the
+last of its dimensions are the columns, all others together the rows; a vector is one column.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def broadcast(shape: Sequence[int], strides: Sequence[int], to: Sequence[int]) -
 class Access(NamedTuple):
     """Where the element of row ``i`` and column ``j`` lies in the memory of its owner.
 
-    Each of ``rows`` is a dimension, or several that one stride fits: how many rows it takes to get to the next
-    index, how many indices there are, and the stride.
+    Each of ``rows`` is a dimension, or several that one stride fits: how many rows it takes to get to the
+    next index, how many indices there are, and the stride.
     """
 
     offset: int

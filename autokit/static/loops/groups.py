@@ -1,14 +1,14 @@
 """Which calls of a graph run in one loop, and in which order.
 
-Calls with as many rows run together, one row after the other, as long as each reads only its own row of what is
-computed in that loop; so values that no other loop reads never leave the registers or the cache. In a row, the
-calls are passes over the columns: what reads a sum over the row waits for the next pass.
+Calls with as many rows run together, one row after the other, as long as each reads only its own row of what
+is computed in that loop; so values that no other loop reads never leave the registers or the cache. In a row,
+the calls are passes over the columns: what reads a sum over the row waits for the next pass.
 """
 
 from __future__ import annotations
 
-from autokit.static.loops.elements import TYPES, Call, call_of
 from autokit.static.graph import Graph, Node
+from autokit.static.loops.elements import TYPES, Call, call_of
 from autokit.static.loops.products import Product, added_to, product_of
 
 
@@ -58,14 +58,12 @@ class Loop:
 
     def put(self, node: Node, columns: int, least: int) -> None:
         """Let ``node`` join the first pass over so many columns, from the number ``least`` on."""
-        for number, (width, nodes) in enumerate(self.passes):
-            if number >= least and width == columns:
-                break
-        else:
-            number, nodes = len(self.passes), []
-            self.passes.append((columns, nodes))
-        nodes.append(node)
-        self.place[node] = number
+        fitting = [k for k, (width, _) in enumerate(self.passes) if k >= least and width == columns]
+        if not fitting:
+            fitting = [len(self.passes)]
+            self.passes.append((columns, []))
+        self.passes[fitting[0]][1].append(node)
+        self.place[node] = fitting[0]
 
 
 class Group:
@@ -119,18 +117,14 @@ class Group:
     # ------------------------------------------------------------ memory
 
     def _share_memory(self, node: Node) -> None:
-        """Let the new value of a state, or an array that is written to, take the memory of the old one."""
-        work = self.work[node]
+        """Let the new value of a state take the memory of the old one."""
         owner = self.states.get(node)
-        if owner is None and isinstance(work, Call) and work.copied and work.copied.owner in self.work:
-            owner = work.copied.owner
         shared = owner is None or owner in self.outside or owner in self.memory.values()
         if shared or not self._can_overwrite(node, owner):  # type: ignore[arg-type]
             return
-        first = {each for each, other in self.work.items() if owner in other.owners()}
-        if node in self.states:
-            first |= {each for each, other in self.work.items() if other.stops()}
-        first -= {node}
+        first = {each for each, other in self.work.items() if owner in other.owners() or other.stops()} - {
+            node
+        }
         if not any([self._depends(each, node) for each in first]):
             self.memory[node] = owner  # type: ignore[assignment]
             self.before[node] |= first
@@ -140,10 +134,8 @@ class Group:
         work = self.work[node]
         if isinstance(work, Product):
             return owner not in work.factors()
-        if not isinstance(work, Call) or work.combine or (work.stops() and node in self.states):
+        if not isinstance(work, Call) or work.combine or work.stops():
             return False
-        if work.copied:
-            return not work.accesses(owner)
         return all([access == work.result for access in work.accesses(owner)])
 
     def _depends(self, node: Node, on: Node) -> bool:
@@ -163,7 +155,7 @@ class Group:
         }
         stored = {*self.outside, *self.memory, *self.memory.values()}
         for node, work in self.work.items():
-            alone = not isinstance(work, Call) or work.copied or (work.combine and not work.ends_with_row())
+            alone = not isinstance(work, Call) or (work.combine and not work.ends_with_row())
             stored |= {node} if alone else set()
             stored |= {each for each in work.owners() if home.get(each) is not home[node]}
         return stored
@@ -196,7 +188,7 @@ class Group:
     def _rows(self, node: Node) -> int | None:
         """Over how many rows the call runs; None if it is no part of a loop."""
         work = self.work[node]
-        return work.frame.rows if isinstance(work, Call) and not work.copied else None
+        return work.frame.rows if isinstance(work, Call) else None
 
     def _within(self, node: Node, loop: Loop) -> list[Node]:
         return [each for each in self.before[node] if each in loop.place]

@@ -1,8 +1,7 @@
-"""Calls that loops know in another form: a mean is a sum and a division, a product with ones is a sum."""
+"""Calls that loops know in another form: a mean is a sum and a division."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -34,15 +33,9 @@ def _rewritten(node: Node, graph: Graph) -> Node | None:
         return graph.add(Node(node.id, "const", "const", value=node.value))
     if not isinstance(first, Node):
         return None
-    if node.name == "copy" and node.function is np.copy:
-        return first  # values never change here
     if node.name == "mean" and node.dtype == first.dtype and node.settings.keys() <= {"axis", "keepdims"}:
         axes = node.args[1:2] or (node.settings.get("axis"),)
         return _mean(node, first, {**node.settings, "axis": axes[0]}, graph)
-    if node.name in ("dot", "matmul"):
-        return _sum_by_ones(node, graph)
-    if node.name == "view":
-        return _chosen_by_mask(node, graph)
     return _in_bounds(node, first, graph) if node.name == "less" else None
 
 
@@ -56,9 +49,9 @@ def _new(
     dtype: Any = None,
 ) -> Node:
     """A call in the place of ``node``."""
-    value = np.asarray(node.value, dtype)
-    facts = {"operation": node.operation, "phase": node.phase, "module": node.module, "line": node.line}
-    return graph.add(Node(node.id, "call", name, function, args, settings, value, **facts))
+    new = Node(node.id, "call", name, function, args, settings, np.asarray(node.value, dtype))
+    new.operation, new.phase, new.module, new.line = node.operation, node.phase, node.module, node.line
+    return graph.add(new)
 
 
 def _mean(node: Node, array: Node, settings: dict[str, Any], graph: Graph) -> Node:
@@ -85,30 +78,3 @@ def _in_bounds(node: Node, largest: Node, graph: Graph) -> Node | None:
     ]
     both = _new(tests[0], graph, "logical_and", np.logical_and, tuple(tests))
     return _new(node, graph, "logical_and.reduce", np.logical_and.reduce, (both,), {"axis": None})
-
-
-def _sum_by_ones(node: Node, graph: Graph) -> Node | None:
-    for ones, other, axis in ((node.args[0], node.args[1], 0), (node.args[1], node.args[0], -1)):
-        if not isinstance(ones, Node) or not isinstance(other, Node) or ones.kind != "const":
-            continue
-        if (
-            ones.value.ndim == 1
-            and other.value.ndim <= 2
-            and other.dtype == ones.dtype == node.dtype
-            and (ones.value == 1).all()
-        ):
-            return _new(node, graph, "add.reduce", np.add.reduce, (other,), {"axis": axis})
-    return None
-
-
-def _chosen_by_mask(node: Node, graph: Graph) -> Node | None:
-    """The bits of numbers times a mask, as relu's derivative has it, choose between the numbers and 0."""
-    product = node.args[0]
-    if product.name != "multiply" or node.dtype.kind != "f":
-        return None
-    for bits, mask in (product.args, product.args[::-1]):
-        if isinstance(bits, Node) and isinstance(mask, Node) and bits.name == "view" and mask.dtype == bool:
-            numbers = bits.args[0]
-            if numbers.dtype == node.dtype and numbers.shape == node.shape:
-                return _new(node, graph, "where", np.where, (mask, numbers, 0.0))
-    return None

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.static.loops.frames import Region, region_of
 from autokit.static.graph import Node
+from autokit.static.loops.frames import Region, region_of
 
 
 class Matrix(NamedTuple):
@@ -20,7 +20,7 @@ class Matrix(NamedTuple):
 
 
 class Product(NamedTuple):
-    """``alpha · A B + beta · base``, for an m×k matrix A and a k×n matrix B; each scale is a product itself."""
+    """``alpha · A B + beta · base``, for an m×k matrix A and a k×n matrix B; scales are products, too."""
 
     a: Matrix
     b: Matrix
@@ -44,7 +44,7 @@ class Product(NamedTuple):
 
 
 def product_of(node: Node) -> Product | None:
-    """The product of matrices or vectors that a node is; None if it is none, or lies where BLAS cannot read."""
+    """The product of matrices or vectors that a node is; None if it is none, or BLAS cannot read them."""
     if (
         node.kind != "call"
         or node.name not in ("dot", "matmul")

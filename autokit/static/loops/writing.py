@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Node
-from autokit.static.loops.elements import REDUCTIONS, TYPES, Call, Operand, neutral
+from autokit.static.loops.elements import REDUCTIONS, TRUTH, TYPES, Call, Operand, neutral
 from autokit.static.loops.frames import region_of
 from autokit.static.loops.groups import Check, Group, Loop
 from autokit.static.loops.products import Matrix, Product
@@ -27,8 +27,7 @@ STOP = "return 1"
 def written(group: Group, given: list[Node], name: str) -> tuple[str, list[Node]]:
     """The text of a module, and the nodes whose addresses its function takes, after the two of BLAS.
 
-    The function is called with the arrays that are ``given`` from outside and with the addresses. It returns 0,
-    or 1 where a check fails or an index is out of bounds.
+    The function takes the arrays that are ``given`` from outside and the addresses. It returns 0, or 1 where a check fails or an index is out of bounds.
     """
     writer = _Writer(group, given)
     writer.write()
@@ -47,8 +46,8 @@ class _Writer:
     heads : dict
         For each node in memory the line that makes a pointer of its address.
     before, start, inner, end, after : list of str
-        Of the loop that is being written: the lines before it, those of a pass before, in and after its columns,
-        and the lines after it.
+        Of the loop that is being written: the lines before it, those before, in and after the columns of a
+        pass, and the lines after it.
     """
 
     def __init__(self, group: Group, given: list[Node]) -> None:
@@ -68,9 +67,7 @@ class _Writer:
             if isinstance(work, Product):
                 self._product(item, work)
             elif isinstance(work, Check):
-                self.body += [f"if not {self._scalar(work.condition, np.dtype(bool))}:", f"    {STOP}"]
-            else:
-                self._scatter(item, work)
+                self.body += [f"if not {self._scalar(work.condition, TRUTH)}:", f"    {STOP}"]
 
     # ------------------------------------------------------------ memory
 
@@ -88,7 +85,7 @@ class _Writer:
 
     def _load(self, node: Node, index: str) -> str:
         """An element in memory."""
-        truth = node.dtype == bool
+        truth = node.dtype == TRUTH
         name = f"m{node.id}"
         if node not in self.heads:
             kind = "u1" if truth else TYPES[node.dtype]  # type: ignore[index]
@@ -98,7 +95,7 @@ class _Writer:
     def _store(self, node: Node, index: str, value: str) -> str:
         """The line that writes an element."""
         place = self._load(node, index)
-        return f"m{node.id}[{index}] = u1({value})" if node.dtype == bool else f"{place} = {value}"
+        return f"m{node.id}[{index}] = u1({value})" if node.dtype == TRUTH else f"{place} = {value}"
 
     def _scalar(self, value: Any, dtype: np.dtype[Any]) -> str:
         """A number, or a node that is one."""
@@ -122,24 +119,12 @@ class _Writer:
         ]
         sizes, result = f"{n}, {m}, {k}", self._address(node)
         if product.base and node not in self.group.memory:
-            self._copy(node, product.base, 0)
+            copy = self._store(node, "i", self._load(product.base, "i"))
+            self.body += [f"for i in range({node.value.size}):", f"    {copy}"]
         self.body.append(f"gemm({routine}, {turns}, {sizes}, {alpha}, {b}, {a}, {beta}, {result}, {n})")
 
     def _matrix(self, matrix: Matrix) -> str:
         return f"{self._address(matrix.region.owner, matrix.region.offset)}, {matrix.width}"
-
-    def _scatter(self, node: Node, call: Call) -> None:
-        """A copy, unless the array itself can be written to; then the elements."""
-        assert call.copied is not None
-        if node not in self.group.memory:
-            self._copy(node, call.copied.owner, call.copied.offset)
-        loop = Loop(call.frame.rows)
-        loop.put(node, call.frame.columns, 0)
-        self._loop(loop)
-
-    def _copy(self, node: Node, source: Node, offset: int) -> None:
-        element = self._load(source, f"i + {offset}" if offset else "i")
-        self.body += [f"for i in range({node.value.size}):", f"    {self._store(node, 'i', element)}"]
 
     # ------------------------------------------------------------ loops
 
@@ -162,22 +147,20 @@ class _Writer:
         assert isinstance(call, Call)
         kind = TYPES[node.dtype]  # type: ignore[index]
         base = self._index(call)
-        read = [
-            self._read(each, node, base if call.indices and not call.copied else "") for each in call.operands
-        ]
+        read = [self._read(each, node, base) for each in call.operands]
         value = call.form.format(*[self._named(node, k, text, call.form) for k, text in enumerate(read)])
         if call.combine:
             self._reduce(node, call, value)
             return
         self.inner.append(f"v{node.id} = {kind}({value})")
         if node in self.group.stored:
-            index = call.result.text(self.loop.rows) + (base if call.copied else "")
+            index = call.result.text(self.loop.rows)
             self.inner.append(self._store(node, index, f"v{node.id}"))
         elif self._is_read_in_later_pass(node):
             self.inner.append(self._store(node, "j", f"v{node.id}"))
 
     def _named(self, node: Node, number: int, text: str, form: str) -> str:
-        """An operand; where the form chooses, a name for it, since LLVM reads no memory that it may not need."""
+        """An operand, by a name where the form chooses: LLVM reads no memory that may not be needed."""
         if " if " not in form or "[" not in text:
             return text
         self.inner.append(f"x{node.id}_{number} = {text}")
@@ -259,13 +242,13 @@ class _Writer:
 def _literal(value: Any, dtype: np.dtype[Any]) -> str:
     if dtype.kind == "f":
         return f"{TYPES[dtype]}({float(value)!r})"
-    return repr(bool(value)) if dtype == bool else f"i8({int(value)})"
+    return repr(bool(value)) if dtype == TRUTH else f"i8({int(value)})"
 
 
 def _converted(text: str, dtype: Any, to: np.dtype[Any]) -> str:
     if dtype == to:
         return text
-    return f"({text} != 0)" if to == bool else f"{TYPES[to]}({text})"
+    return f"({text} != 0)" if to == TRUTH else f"{TYPES[to]}({text})"
 
 
 def _indented(lines: list[str]) -> list[str]:
