@@ -1,15 +1,15 @@
 """Generated code that NumPy runs: a static graph as a function that a reader can follow, and a debugger.
 
-Each call writes into memory that was planned (:mod:`autokit.static.memory`), its last operand or ``out=``.
-The views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name
-of its own, so ``pdb``, tracebacks and profilers show its lines.
+Each call writes into memory that was planned (:mod:`autokit.static.memory`): its last operand, or ``out=``. The
+views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name of
+its own, so ``pdb``, tracebacks and profilers show its lines.
 """
 
 from __future__ import annotations
 
 import linecache
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from itertools import count
 from typing import Any
@@ -32,6 +32,9 @@ BY_PLACE = {np.dot, np.matmul}
 BY_NAME = {np.maximum, np.minimum}
 """The elementwise functions that take it as ``out=`` alone."""
 
+LOCAL = ("arena", "array", "copyto", "ndarray", "outputs", "start")
+"""Names that the code uses itself."""
+
 _serial = count(1)
 
 
@@ -50,17 +53,11 @@ class Program:
     """
 
     def __init__(
-        self,
-        name: str,
-        source: str,
-        plan: Plan,
-        nodes: dict[int, Node],
-        given: dict[str, Any],
-        states: list[str],
+        self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: dict[str, Any]
     ) -> None:
         self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
         self.file = f"<autokit.static {name} #{next(_serial)}>"
-        self._given, self._states = given, states
+        self._given = given
         self._spare: list[Callable[..., Any]] = []
         self._code = compile(source, self.file, "exec")
         linecache.cache[self.file] = len(source), None, source.splitlines(True), self.file
@@ -85,15 +82,6 @@ class Program:
         module = {**given, "arena": new_arena(self.plan)}
         exec(self._code, module)
         return module[self.name]
-
-    def bind(self, states: Sequence[np.ndarray]) -> None:
-        """Let other arrays, which lie in memory as those before did, be the states, in the graph's order."""
-        for name, array in zip(self._states, states, strict=True):
-            before = self._given[name]
-            if (array.shape, array.dtype, array.strides) != (before.shape, before.dtype, before.strides):
-                raise ValueError(f"{name} has another shape, dtype or order than the code was made for")
-        self._given.update(zip(self._states, states))
-        self._spare.clear()
 
     def _explain(self, error: Exception) -> None:
         """Add to an error the line of the learner's program from which the failing call comes."""
@@ -120,10 +108,20 @@ def build(graph: Graph, name: str = "step") -> Program:
     >>> from autokit.static.traced import Tape
     >>> tape = Tape()
     >>> x = tape.given("input", np.ones((2, 3), np.float32), "x")
-    >>> tape.graph.outputs = [np.add.reduce(np.tanh(x), axis=0).node]
+    >>> tape.graph.outputs = [np.tanh(x).sum(0).node]
+    >>> for node in tape.graph.nodes:
+    ...     node.line = None
     >>> example = build(tape.graph, "example")
-    >>> print(example.source)
+    >>> print(example.source.strip())
+    tanh_2 = ndarray((2, 3), float32, arena, 0)
+    total = ndarray((3,), float32, arena, 64)
     <BLANKLINE>
+    <BLANKLINE>
+    def example(x):
+        # forward
+        tanh(x, tanh_2)
+        add.reduce(tanh_2, axis=0, out=total)
+        return (array(total),)
     >>> example(np.zeros((2, 3), np.float32))
     (array([0., 0., 0.], dtype=float32),)
     """
@@ -143,7 +141,7 @@ class _Writer:
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name, self.plan = graph, name, plan_memory(graph)
-        self.space = Namespace({name, "arena", "array", "copyto", "ndarray", *_functions(graph)})
+        self.space = Namespace({name, *LOCAL, *_functions(graph)})
         self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
         self.wishes = names_for(graph)
         for node in reversed(graph.nodes):
@@ -168,8 +166,7 @@ class _Writer:
         head = [*self.given, *self.before, "", "", f"def {self.name}({parameters}):"]
         source = "\n".join([*head, *[f"    {line}" for line in self.body]]) + "\n"
         lines = {number + len(head): node for number, node in self.lines.items()}
-        states = [self.space.names[node] for node in self.graph.states]
-        return Program(self.name, source, self.plan, lines, self.space.objects, states)
+        return Program(self.name, source, self.plan, lines, self.space.objects)
 
     # ------------------------------------------------------------ nodes
 
@@ -384,10 +381,8 @@ class _Writer:
             lines += self._into(node, names[node])
         self.space.names = outside
         inner = len(blocks.nodes) - len(parts)
-        self._say(
-            whole,
-            f"for start in range(0, {size}, {length}):  # {inner} of {len(blocks.nodes)} values never leave the cache",
-        )
+        kept = f"{inner} of {len(blocks.nodes)} values never leave the cache"
+        self._say(whole, f"for start in range(0, {size}, {length}):  # {kept}")
         for line in lines:
             self._say(whole, f"    {line}")
 

@@ -67,9 +67,9 @@ def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> list[Pass]:
     >>> tape.graph.outputs = [(x * 1 + np.exp(x) - np.exp(x)).node]
     >>> for done in run_passes(tape.graph, ["algebra", "common subexpressions", "dead code"]):
     ...     print(done.name, "|", done.words, "|", len(done.after.nodes))
-    algebra | x · 1 = x (1×) | 6
-    common subexpressions | values that were computed before (1×) | 6
-    dead code | 2 values that nothing needs | 4
+    algebra | x · 1 = x (1×) | 5
+    common subexpressions | values that were computed before (1×) | 4
+    dead code | nothing to do | 4
     """
     done = []
     for name in names:
