@@ -74,7 +74,7 @@ def test_shapes_that_do_not_fit() -> None:
         x + tf.zeros([10])
     with pytest.raises(ValueError, match="Shapes must be equal"):
         w.assign(tf.zeros([10, 5]))
-    with pytest.raises(TypeError, match=r"tf.cast\(value, tf.float32\)"):
+    with pytest.raises(TypeError, match=r"cannot be assigned int32: write tf.cast"):
         w.assign(tf.zeros([5, 10], tf.int32))
     for wrong in (lambda: x / x.shape[0], lambda: int(x.shape[0]), lambda: tf.zeros([x.shape[0], 2])):
         with pytest.raises(TypeError):

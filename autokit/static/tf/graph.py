@@ -22,7 +22,7 @@ from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import Untraceable, described, failed, program_line
 from autokit.static.graph import Node, mapped
-from autokit.static.tf.shapes import TensorShape, converted, different
+from autokit.static.tf.shapes import TensorShape, as_numpy, converted, different
 from autokit.static.traced import Tape, Traced
 from autokit.static.tracing import Tracing
 
@@ -99,8 +99,10 @@ class Tensor:
     @property
     def dtype(self) -> Any:
         """The type of the elements."""
-        if self.example is None:
-            return next((each.dtype for each in self.op.inputs), self.op.settings.get("dtype"))
+        if self.example is None:  # what the operation was told, or else most likely that of an operand
+            told = self.op.settings.get("dtype")
+            likely = [each.dtype for each in self.op.inputs]
+            return BY_NUMPY[as_numpy(told)] if told is not None or not likely else likely[0]
         return BY_NUMPY.get(self.example.array.dtype)
 
     @property
@@ -265,7 +267,12 @@ class Trace:
 
     def assign(self, variable: Tensor, value: Any) -> Any:
         """Let ``variable`` have ``value`` from this place of the program on."""
-        newest = learning(new_tensor(Traced(self.tape, self.node(value))))
+        array, declared = self.traced(value), variable.example.array
+        if array.dtype != declared.dtype:
+            raise TypeError(f"{variable!r} cannot be assigned {array.dtype.name}: write tf.cast(value, …)")
+        if array.shape != declared.shape:
+            raise ValueError(f"Shapes must be equal: {variable!r} cannot be assigned {list(array.shape)}")
+        newest = learning(new_tensor(Traced(self.tape, array.node)))
         self.history.setdefault(variable, []).append(newest)
         self.assigned.append(variable)
         return newest
@@ -354,17 +361,20 @@ class Graph:
         self.operations.append(operation)
         return operation
 
-    def _refused(self, operation: Operation, error: Exception) -> Exception:
-        """The error of a definition: that of shapes which do not fit has TensorFlow's words."""
+    def _refuse(self, operation: Operation, error: Exception) -> None:
+        """Raise the ``error`` of a definition, unless sizes that only a run knows may be the reason."""
         shapes = [each.shape for each in operation.inputs]
         pair = different(shapes, operation.type == "MatMul")
-        if pair is None:
-            return error
-        listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
-        return ValueError(
-            f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
-            f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
-        )
+        if pair is not None:
+            listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
+            raise ValueError(
+                f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
+                f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
+            ) from None
+        if type(error) not in (RuntimeError, ValueError) or not any(
+            [None in each.as_list() for each in shapes]
+        ):
+            raise error
 
     def retrace(self) -> None:
         """Define all operations again."""
@@ -378,7 +388,8 @@ class Graph:
             try:
                 self.trace.run(operation)
             except (RuntimeError, ValueError) as error:
-                raise self._refused(operation, error) from None
+                self._refuse(operation, error)
+                return
             operation.traced = True
             for tensor in operation.outputs:
                 tensor.example = self.trace.values[tensor]

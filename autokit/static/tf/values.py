@@ -175,11 +175,6 @@ def _assigning(sign: int) -> Callable[..., Tensor]:
         """Change a variable in each run that needs it; the result is the new value."""
         if not isinstance(value, Tensor):
             value = constant(value, ref.dtype, name=f"{ref.op.name}/value")
-        if value.dtype != ref.dtype:
-            kind = ref.dtype.name
-            raise TypeError(f"{ref!r} cannot be assigned {value!r}: write tf.cast(value, tf.{kind})")
-        if value.example is not None and not sign and value.shape != ref.shape:
-            raise ValueError(f"Shapes must be equal: {ref!r} cannot be assigned {value!r}")
         return _assignment(ref, value, name, sign)
 
     return define
