@@ -1,7 +1,7 @@
 """Compiled code: groups of a graph's calls become Numba functions, in the NumPy function around them.
 
-What has no loop, as a convolution or a draw, stays a call of NumPy; so every graph runs. Compiled functions are
-kept on disk, since LLVM takes seconds where NumPy's code takes milliseconds.
+What has no loop, as a convolution or a draw, stays a call of NumPy; so every graph runs. Compiled functions
+are kept on disk, since LLVM takes seconds where NumPy's code takes milliseconds.
 
 References
 ----------
@@ -146,7 +146,7 @@ class _Grouping:
                 del self.graph.updates[state]
         read |= {owner_of(node) for node in self.graph.updates.values()}
         inside, owners = _inside(nodes, self.graph)
-        given = [node for node in owners if node.kind not in ("state", "const")]
+        given = [node for node in owners if node.kind != "state"]
         read_states = [node for node in self.graph.states if node in owners or node in states.values()]
         results = [node for node in nodes if node in read]
         compiled = self.compiled(group, inside, given, read_states, results, f"{self.name}_loops_{number}")
@@ -184,7 +184,7 @@ class _Grouping:
 
 
 def _inside(nodes: list[Node], graph: Graph) -> tuple[list[Node], list[Node]]:
-    """The nodes of a group with the views that they read, and the nodes from outside that these are of."""
+    """The nodes of a group with the views and constants that they read, and what they read from outside."""
     members, owners = set(nodes), dict[Node, None]()
     waiting = list(nodes)
     while waiting:
@@ -192,7 +192,9 @@ def _inside(nodes: list[Node], graph: Graph) -> tuple[list[Node], list[Node]]:
             if operand.kind == "view" and operand not in members:
                 members.add(operand)
                 waiting.append(operand)
-            elif operand.kind != "view" and operand not in members:
+            elif operand.kind == "const":
+                members.add(operand)
+            elif operand not in members:
                 owners[operand] = None
     return [node for node in graph.nodes if node in members], list(owners)
 

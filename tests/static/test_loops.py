@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autokit.static import emit_loops
-from tests.static import programs
+from autokit.static.traced import Tape
+from tests.static import programs, test_networks
 from tests.static.programs import BINARY, UNARY, assert_agrees, traced
 
 pytest.importorskip("numba")
@@ -105,8 +109,8 @@ def more():
         yield
 
 
-@pytest.fixture(scope="module")
-def python():
+@contextmanager
+def in_python():
     """The text of the loops runs as it stands, without Numba, which takes a second for each."""
 
     def plain(source, name, signature):
@@ -127,7 +131,103 @@ def python():
         yield
 
 
-@settings(max_examples=3000, deadline=None, report_multiple_bugs=False)
+@settings(max_examples=300, deadline=None, report_multiple_bugs=False)
 @given(MORE)
-def test_loops_compute_what_the_interpreter_computes(python: None, more: None, steps: list[Any]) -> None:
+def test_loops_compute_what_the_interpreter_computes(more: None, steps: list[Any]) -> None:
+    with in_python():
+        assert_agrees(traced(steps), build=emit_loops.build)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numba_takes_the_text(more, seed):
+    random = np.random.RandomState(seed)
+    names = random.permutation([*UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY])
+    steps = [(name, *random.randint(0, 8, 2)) for name in names[:30]]
     assert_agrees(traced(steps), build=emit_loops.build)
+
+
+@pytest.mark.parametrize("name", ["relu", "adam", "dropout", "batch norm", "lstm", "lenet"])
+def test_twenty_steps_have_the_losses_of_eager_ones(name):
+    networks = test_networks
+    networks.test_losses_buffers_and_masks_are_those_of_the_eager_run(name, "native")
+
+
+def descent():
+    """A step of gradient descent on a linear layer, whose rows are chosen by an index that is checked."""
+    tape = Tape()
+    random = np.random.RandomState(0)
+    x = tape.given("input", random.randn(8, 6).astype(np.float32), "x")
+    t = tape.given("input", random.randint(0, 4, 8), "t")
+    w = tape.given("state", random.randn(4, 6).astype(np.float32), "w")
+    z = x @ w.T
+    loss = -z[np.arange(8), t].mean()
+    g = np.where(t[:, None] == np.arange(4), np.float32(-1 / 8), np.float32(0))
+    tape.check((loss < 1000).all(), lambda value: ValueError(f"the loss is {value}"), (loss,))
+    tape.graph.updates[w.node] = (w - 0.1 * (g.T @ x)).node
+    tape.graph.outputs = [loss.node]
+    return tape.graph
+
+
+def functions(program):
+    return [each for each in program._given.values() if isinstance(each, compiled.Compiled)]
+
+
+def test_a_step_is_one_function_in_which_a_weight_moves_by_one_product():
+    (function,) = functions(emit_loops.build(descent()))
+    assert function.source.count("gemm(") == 2
+    (line,) = [
+        line for line in function.source.splitlines() if "gemm(" in line and "f4(1.0), p" in line[-20:]
+    ]
+    assert "f4(0.1)" in line
+
+
+def test_a_function_is_taken_from_the_disk():
+    emit_loops.build(descent())
+    (function,) = functions(emit_loops.build(descent()))
+    assert sum(function.function.stats.cache_hits.values()) == 1
+
+
+def test_an_index_or_a_check_stops_the_run_before_a_state_changes():
+    graph = descent()
+    program, before = emit_loops.build(graph), graph.states[0].value.copy()
+    x, t = [node.value for node in graph.inputs]
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 1 with size 4"):
+        program(x, np.where(t == t[3], 7, t))
+    with pytest.raises(ValueError, match="the loss is"):
+        program(x * np.float32(-1e6) * np.sign(before[t]), t)
+    with pytest.raises((ValueError, IndexError)):
+        program(x[:5], t)
+    np.testing.assert_array_equal(graph.states[0].value, before)
+
+
+def test_inputs_of_any_layout_are_taken():
+    graph = descent()
+    x, t = [node.value for node in graph.inputs]
+    (loss,) = emit_loops.build(graph)(np.asfortranarray(x), t[::-1][::-1])
+    (other,) = emit_loops.build(descent())(x, t)
+    assert loss == other
+
+
+def test_runs_in_two_threads_have_memory_of_their_own(more):
+    graph = traced([("below largest", 0, 0), ("sum of rows", 0, 0), ("outer", 1, 1), ("numbers", 0, 0)])
+    graph.updates.clear()
+    program = emit_loops.build(graph)
+    inputs = [[node.value + k for node in graph.inputs] for k in range(2)]
+    expected = [program(*each) for each in inputs]
+    with ThreadPoolExecutor(2) as pool:
+        for k, outputs in enumerate(pool.map(lambda k: program(*inputs[k % 2]), range(200))):
+            for one, two in zip(outputs, expected[k % 2]):
+                np.testing.assert_array_equal(one, two)
+
+
+def test_without_numba_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "autokit.static.loops.compiled", None)
+    with pytest.raises(ImportError, match=r"need Numba: pip install \"\.\[native\]\""):
+        emit_loops.build(descent())

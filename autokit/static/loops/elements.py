@@ -116,7 +116,7 @@ class Call:
     def operand(
         self, value: Any, dtype: np.dtype[Any], sizes: tuple[int, ...], shape: tuple[int, ...] | None = None
     ) -> Operand:
-        """``value``, as it is read by a call over ``sizes``; its ``shape`` may have further dimensions of size 1."""
+        """``value``, as a call over ``sizes`` reads it; ``shape`` may have more dimensions of size 1."""
         if not isinstance(value, Node):
             return Operand(value, dtype)
         region = region_of(value)

@@ -1,8 +1,8 @@
 """Rows and columns: in which loop a call of a graph is computed, and where in memory its operands lie.
 
 A view is no work of its own here: its elements are read where they lie, at an offset and at regular
-distances, the *strides*, in the memory of the node that owns them. A call is computed in rows and columns: the
-last of its dimensions are the columns, all others together the rows; a vector is one column.
+distances, the *strides*, in the memory of the node that owns them. A call is computed in rows and columns:
+the last of its dimensions are the columns, all others together the rows; a vector is one column.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ STOP = "return 1"
 def written(group: Group, given: list[Node], name: str) -> tuple[str, list[Node]]:
     """The text of a module, and the nodes whose addresses its function takes, after the two of BLAS.
 
-    The function takes the arrays that are ``given`` from outside and the addresses. It returns 0, or 1 where a check fails or an index is out of bounds.
+    The function takes the arrays that are ``given`` from outside and the addresses. It returns 0, or 1 where
+    a check fails or an index is out of bounds.
     """
     writer = _Writer(group, given)
     writer.write()
