@@ -1,7 +1,7 @@
 """Generated code that NumPy runs: a static graph as a function that a reader can follow, and a debugger.
 
-Each call writes into memory that was planned (:mod:`autokit.static.memory`): its last operand, or ``out=``. The
-views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name of
+Each call writes into memory that was planned (:mod:`autokit.static.memory`): its last operand, or ``out=``.
+Views of that memory are made once, before the function. The text is known to :mod:`linecache` under a name of
 its own, so ``pdb``, tracebacks and profilers show its lines.
 """
 
