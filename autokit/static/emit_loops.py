@@ -10,6 +10,7 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -20,6 +21,7 @@ from autokit.static import emit_numpy
 from autokit.static.graph import Graph, Node
 from autokit.static.loops.groups import Group, Work, work_of
 from autokit.static.loops.lowering import lowered
+from autokit.static.passes import run_passes
 
 FEW, LARGE = 3, 4096
 """With fewer calls than this, of arrays that are all smaller, a compiled function takes longer than NumPy."""
@@ -27,8 +29,11 @@ FEW, LARGE = 3, 4096
 GIVEN = ("input", "state", "const")
 
 
-def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
+def build(graph: Graph, name: str = "step", measured: bool = False) -> emit_numpy.Program:
     """Make code of a graph, of which Numba compiles what it can.
+
+    If ``measured``, groups of large arrays are timed on the example's values, and NumPy keeps those in which
+    it is faster: it computes several ``exp`` or ``tanh`` at once, which compiled loops do not.
 
     Raises
     ------
@@ -39,7 +44,7 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         from autokit.static.loops.compiled import Compiled
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    graph = _Grouping(lowered(graph.copy()), name, Compiled).graph
+    graph = _Grouping(lowered(graph.copy()), name, Compiled, measured).graph
     return emit_numpy.build(graph, name)
 
 
@@ -59,8 +64,8 @@ class _Grouping:
         The calls in an order in which groups are large; whether they are compiled.
     """
 
-    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any]) -> None:
-        self.graph, self.name, self.compiled = graph, name, compiled
+    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any], measured: bool) -> None:
+        self.graph, self.name, self.compiled, self.measured = graph, name, compiled, measured
         self.work: dict[Node, Work] = {}
         for node in graph.nodes:
             found = work_of(node)
@@ -74,7 +79,7 @@ class _Grouping:
         for number, (is_compiled, nodes) in enumerate(self.parts):
             is_large = any([np.size(node.value) >= LARGE for node in nodes])
             if is_compiled and (len(nodes) >= FEW or is_large):
-                table |= self._compile(number, nodes)
+                table |= self._compile(number, nodes, measured and is_large)
             else:
                 self._place(nodes)
         self._place([*graph.outputs, *graph.updates.values()])
@@ -132,7 +137,7 @@ class _Grouping:
 
     # ------------------------------------------------------------ groups
 
-    def _compile(self, number: int, nodes: list[Node]) -> dict[Node, Node]:
+    def _compile(self, number: int, nodes: list[Node], measured: bool) -> dict[Node, Node]:
         """Put one node in the place of a group, and one for each value that others read of it."""
         read = {owner_of(node) for node in self.graph.outputs}
         for other, (_, part) in enumerate(self.parts):
@@ -141,15 +146,19 @@ class _Grouping:
         updates = {owner_of(node) for node in self.graph.updates.values()}
         states = self._overwritten(nodes) if number == len(self.parts) - 1 else {}
         group = Group({node: self.work[node] for node in nodes}, self.graph, read | updates, states)
-        for node, state in states.items():
-            if group.memory.get(node) is state:
-                del self.graph.updates[state]
-        read |= {owner_of(node) for node in self.graph.updates.values()}
+        late = {
+            state: node for state, node in self.graph.updates.items() if group.memory.get(node) is not state
+        }
+        read |= {owner_of(node) for node in late.values()}
         inside, owners = _inside(nodes, self.graph)
         given = [node for node in owners if node.kind != "state"]
         read_states = [node for node in self.graph.states if node in owners or node in states.values()]
         results = [node for node in nodes if node in read]
         compiled = self.compiled(group, inside, given, read_states, results, f"{self.name}_loops_{number}")
+        if measured and _is_slower_than_numpy(compiled):
+            self._place(nodes)
+            return {}
+        self.graph.updates = late
         values = tuple([node.value for node in results])
         args = (*given, *read_states)
         whole = self._add(None, compiled.name, compiled, args, values)
@@ -197,6 +206,28 @@ def _inside(nodes: list[Node], graph: Graph) -> tuple[list[Node], list[Node]]:
             elif operand not in members:
                 owners[operand] = None
     return [node for node in graph.nodes if node in members], list(owners)
+
+
+def _is_slower_than_numpy(compiled: Any) -> bool:
+    """Whether NumPy's code computes the same in less time, on the example's values."""
+    graph, count = compiled.explanation.copy(), len(compiled.given) + len(compiled.states)
+    graph.inputs = graph.nodes[:count]
+    for node in graph.inputs:
+        node.kind = "input"
+    graph.outputs = [graph.nodes[place] for place in compiled.ends]
+    args = [np.array(node.value) for node in graph.inputs]
+    by_numpy = emit_numpy.build(run_passes(graph)[-1].after)
+    return _seconds(by_numpy, args) < _seconds(compiled.new_function(), args)
+
+
+def _seconds(function: Callable[..., Any], args: list[np.ndarray]) -> float:
+    """The least of a few runs."""
+    times = []
+    for _ in range(6):
+        start = time.perf_counter()
+        function(*args)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def part_of(whole: Any, place: int) -> Any:

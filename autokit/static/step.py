@@ -109,16 +109,17 @@ class Plan:
         return trace.finish(results, counted)
 
 
-def native(graph: Graph) -> Callable[..., Any]:
+def native(graph: Graph, measured: bool = False) -> Callable[..., Any]:
     """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
     from autokit.static import emit_loops
 
-    return emit_loops.build(graph)
+    return emit_loops.build(graph, measured=measured)
 
 
 BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
     "numpy": emit_numpy.build,
     "native": native,
+    "auto": partial(native, measured=True),
     "interpreted": interpreted,
 }
 """What makes a function of a graph, by the name of the backend."""
@@ -145,7 +146,7 @@ class Step:
             raise StaticError(f"there is no backend {backend!r}: there are {', '.join(map(repr, BACKENDS))}")
         self.function, self.model, self.optimizer = function, model, optimizer
         self.dynamic, self.backend, self.keep_grads = dynamic, backend, keep_grads
-        usual = FOR_LOOPS if backend == "native" else DEFAULT
+        usual = FOR_LOOPS if backend in ("native", "auto") else DEFAULT
         self.pass_names = usual if passes is None else tuple(passes)
         self.checks, self.calls, self.warned = check, 0, False
         self.plans: dict[Any, list[Plan]] = {}
@@ -355,8 +356,8 @@ def compile(
         False traces for each number of rows; otherwise two traces serve for any number, where they show how
         all numbers in the graph depend on it.
     backend : str
-        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile parts of it; ``"interpreted"`` runs the
-        graph node by node.
+        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it can of it, and ``"auto"`` what
+        it makes faster; ``"interpreted"`` runs the graph node by node.
     passes : sequence of str, optional
         The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
     check : bool

@@ -231,3 +231,21 @@ def test_without_numba_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "autokit.static.loops.compiled", None)
     with pytest.raises(ImportError, match=r"need Numba: pip install \"\.\[native\]\""):
         emit_loops.build(descent())
+
+
+def test_a_large_group_goes_to_what_is_faster():
+    tape = Tape()
+    x = tape.given("input", np.ones((1000, 100), np.float32), "x")
+    tape.graph.outputs = [np.tanh(np.tanh(np.tanh(x) + 1) + 1).node]
+    program = emit_loops.build(tape.graph, measured=True)
+    assert not functions(program)  # C's tanh takes several times as long as NumPy's
+    assert_agrees(tape.graph, build=lambda graph: program)
+
+
+def test_an_empty_batch_is_left_to_numpy():
+    tape = Tape()
+    x = tape.given("input", np.ones((0, 4), np.float32), "x")
+    w = tape.given("state", np.ones((3, 4), np.float32), "w")
+    y = np.maximum(x @ w.T + 1, 0)
+    tape.graph.outputs, tape.graph.updates = [(y * y).sum().node], {w.node: (w * 2 - y.T @ x - 1).node}
+    assert_agrees(tape.graph, build=emit_loops.build)

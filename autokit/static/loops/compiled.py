@@ -39,6 +39,10 @@ class Compiled(OwnMemory):
     Attributes
     ----------
     source : str
+    explanation : Graph
+        The inputs and the nodes.
+    ends : list of int
+        The places in it of the nodes whose values leave the group.
     nbytes : int
         How much memory it takes.
     """
@@ -55,6 +59,7 @@ class Compiled(OwnMemory):
         self.group, self.given, self.states, self.results, self.name = group, given, states, results, name
         self.explanation = Graph()
         self.explanation.nodes = [*given, *states, *nodes]
+        self.ends = [self.explanation.nodes.index(node) for node in [*results, *group.memory]]
         self.explanation = self.explanation.copy()  # with views of its own
         self.source, self.addressed = written(group, given, name)
         kinds = [numba.types.Array(numba.from_dtype(x.dtype), len(x.shape or ()), "C") for x in given]
