@@ -51,7 +51,7 @@ def test_feeds() -> None:
         sess.run(n, feed_dict={n: 1.5})
     with pytest.raises(ValueError, match=r"The name 'x' refers to an Operation, not a Tensor.*write \"x:0\""):
         sess.run(y, feed_dict={"x": np.zeros((4, 64))})
-    with pytest.raises(KeyError, match="The name 'z' refers to an Operation not in the graph"):
+    with pytest.raises(KeyError, match="The name 'z:0' refers to a Tensor which does not exist"):
         sess.run(y, feed_dict={"z:0": 1})
     with pytest.raises(TypeError, match=r"Fetch argument 3\.0 has invalid type"):
         sess.run(3.0)

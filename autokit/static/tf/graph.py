@@ -57,7 +57,7 @@ class Operation:
     ) -> None:
         self.graph, self.name, self.type, self.compute = graph, name, kind, compute
         self.operands, self.settings = operands, settings
-        self.line, self.waits, self.place = program_line(), tuple(graph.waits), len(graph.operations)
+        self.line, self.waits, self.place = program_line(), tuple(graph.waits[-1]), len(graph.operations)
         self.outputs: list[Tensor] = []
         self.at_once, self.traced = True, False
 
@@ -289,9 +289,10 @@ class Graph:
 
     def __init__(self) -> None:
         self.operations: list[Operation] = []
-        self.names: dict[str, int] = {}
-        self.scope = ""
-        self.waits: list[Operation] = []
+        self.named: dict[str, Any] = {}
+        self.taken: set[str] = set()
+        self.scopes: list[str] = [""]
+        self.waits: list[list[Operation]] = [[]]  # as the scopes, those of the innermost block come last
         self.seed: int | None = None
         self.variable_scopes: list[Any] = []
         self.collections: dict[str, list[Any]] = {}
@@ -307,35 +308,31 @@ class Graph:
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of this name."""
-        for operation in self.operations:
-            if operation.name == name:
-                return operation
-        raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
+        if not isinstance(self.named.get(name), Operation):
+            raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
+        return self.named[name]
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor of this name, such as ``"x:0"``."""
-        operation, colon, _ = name.partition(":")
-        if not colon:
+        if ":" not in name:
             raise ValueError(
                 f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be of the form "
                 f'"<op_name>:<output_index>": write "{name}:0"'
             )
-        for tensor in self.get_operation_by_name(operation).outputs:
-            if tensor.name == name:
-                return tensor
-        raise KeyError(f"The name '{name}' refers to a Tensor which does not exist.")
+        if name not in self.named:
+            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist.")
+        return self.named[name]
 
     def unique_name(self, name: str) -> str:
         """``name`` in the scope at hand, with a number where another operation has that name."""
         if name.endswith("/"):
             return name[:-1]  # a scope's: it is whole, and unique already
-        base = name = self.scope + name
-        count = self.names.get(base, 0)
-        self.names[base] = count + 1
-        while count and name in self.names:
-            name = f"{base}_{count}"
+        base = name = self.scopes[-1] + name
+        count = 0
+        while name in self.taken:
             count += 1
-        self.names.setdefault(name, 1)
+            name = f"{base}_{count}"
+        self.taken.add(name)
         return name
 
     def add(
@@ -359,6 +356,7 @@ class Graph:
         operation.at_once = at_once
         self.define(operation)
         self.operations.append(operation)
+        self.named.update([(operation.name, operation), *[(each.name, each) for each in operation.outputs]])
         return operation
 
     def _refuse(self, operation: Operation, error: Exception) -> None:
@@ -422,7 +420,7 @@ def inside(stack: list[Any], one: Any) -> Iterator[Any]:
     try:
         yield one
     finally:
-        stack.remove(one)
+        stack.pop()
 
 
 def get_default_graph() -> Graph:
@@ -449,24 +447,17 @@ def default_session(session: Any = None) -> Any:
 def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Iterator[str]:
     """A ``with`` block in which names begin with ``name/``."""
     graph, name = get_default_graph(), name or default_name or ""
-    before = graph.scope
-    graph.scope = name if name.endswith("/") or not name else graph.unique_name(name) + "/"
-    try:
-        yield graph.scope
-    finally:
-        graph.scope = before
+    whole = name if name.endswith("/") or not name else graph.unique_name(name) + "/"
+    with inside(graph.scopes, whole):
+        yield whole
 
 
 @contextmanager
 def control_dependencies(control_inputs: Iterable[Any] | None) -> Iterator[None]:
     """A ``with`` block whose operations wait for ``control_inputs``; None ends the waiting."""
-    graph = get_default_graph()
-    before, more = graph.waits, [getattr(each, "op", each) for each in control_inputs or ()]
-    graph.waits = [] if control_inputs is None else [*before, *more]
-    try:
+    waits, more = get_default_graph().waits, [getattr(each, "op", each) for each in control_inputs or ()]
+    with inside(waits, [] if control_inputs is None else [*waits[-1], *more]):
         yield
-    finally:
-        graph.waits = before
 
 
 def add_to_collection(name: str, value: Any) -> None:

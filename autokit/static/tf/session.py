@@ -288,10 +288,7 @@ class Session:
 
     def __exit__(self, *error: object) -> None:
         SESSIONS.remove(self)
-        if self.graph in GRAPHS[1:]:  # unless it was reset
-            GRAPHS.reverse()
-            GRAPHS.remove(self.graph)
-            GRAPHS.reverse()
+        GRAPHS.pop()
 
     def close(self) -> None:
         """Forget what was compiled."""

@@ -7,7 +7,6 @@ computes with the sizes that are fed, so nothing but what is printed depends on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,11 @@ class UnknownDimension:
         return "?"
 
 
-class TensorShape:
-    """A shape in which some sizes, or all of it, may be unknown.
+UNKNOWN = UnknownDimension()
+
+
+class TensorShape(tuple):
+    """A shape in which some sizes may be unknown; ``dims`` is None where all of it is.
 
     Examples
     --------
@@ -47,54 +49,37 @@ class TensorShape:
     ((?, 64), [None, 64], 64)
     """
 
-    def __init__(self, dims: Any) -> None:
-        self.dims = (
-            None
-            if dims is None
-            else [UnknownDimension() if each is None else Dimension(each) for each in dims]
-        )
+    dims: Any = True
 
     @classmethod
     def of(cls, shape: tuple[int, ...] | None) -> TensorShape:
         """The shape of an example, in which the primes of :data:`OPEN` stand for unknown sizes."""
-        return cls(None if shape is None else [None if _is_open(size) else size for size in shape])
+        found = cls([UNKNOWN if _is_open(size) else Dimension(size) for size in shape or ()])
+        found.dims = None if shape is None else list(found)
+        return found
 
     @property
     def ndims(self) -> int | None:
         """How many dimensions there are, or None."""
-        return None if self.dims is None else len(self.dims)
+        return None if self.dims is None else len(self)
 
     def as_list(self) -> list[int | None]:
         """The sizes, None where one is unknown."""
         if self.dims is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
-        return [each.value for each in self.dims]
+        return [each.value for each in self]
 
     def accepts(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of ``shape`` can be fed where this shape is asked for."""
-        if self.dims is None:
-            return True
-        pairs = zip(self.as_list(), shape)
-        return self.ndims == len(shape) and all([want in (None, size) for want, size in pairs])
-
-    def __len__(self) -> int:
-        return len(self.as_list())
-
-    def __iter__(self) -> Iterator[Any]:
-        self.as_list()
-        return iter(self.dims or [])
+        fits = [want is UNKNOWN or want == size for want, size in zip(self, shape)]
+        return self.dims is None or len(self) == len(shape) and all(fits)
 
     def __getitem__(self, place: Any) -> Any:
-        found = list(self)[place]
-        return TensorShape([each.value for each in found]) if isinstance(place, slice) else found
-
-    def __eq__(self, other: Any) -> bool:
-        return str(self) == str(other if isinstance(other, TensorShape) else TensorShape(other))
-
-    __hash__ = None  # type: ignore[assignment]
+        found = super().__getitem__(place)
+        return TensorShape(found) if isinstance(place, slice) else found
 
     def __repr__(self) -> str:
-        return "<unknown>" if self.dims is None else str(tuple(self.dims))
+        return "<unknown>" if self.dims is None else super().__repr__()
 
 
 def _is_open(size: int) -> bool:

@@ -78,9 +78,20 @@ class Optimizer:
 
     slots: tuple[float | None, ...] = ()
     """The first values of the slots; None for a single number, 1."""
+    settings: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
+    """The other arguments, with their defaults; None for one that has to be given."""
+    step: Any
+    """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g``."""
 
-    def __init__(self, learning_rate: Any, name: str | None = None, **_: Any) -> None:
+    def __init__(self, learning_rate: Any = 0.001, *args: Any, name: str | None = None, **given: Any) -> None:
         self.rate, self.name = learning_rate, name or type(self).__name__.removesuffix("Optimizer")
+        given.pop("use_locking", None)
+        taken = {**self.settings, **dict(zip(self.settings, args)), **given}
+        if len(args) > len(self.settings) or None in taken.values() or taken.keys() - self.settings:
+            raise TypeError(
+                f"{type(self).__name__} takes {', '.join(['learning_rate', *self.settings, 'name'])}"
+            )
+        self.settings = taken
 
     def minimize(
         self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: Any = None
@@ -122,21 +133,17 @@ class Optimizer:
             trace.tape.phase = "update"
             changed = [variable, *slots]
             before = [trace.read(each).detach() for each in changed]
-            for each, value in zip(changed, self.step(rate, gradient.detach(), *before)):
+            for each, value in zip(changed, self.step(rate, gradient.detach(), *before, **self.settings)):
                 trace.assign(each, value)
 
         rate = self.rate() if callable(self.rate) else self.rate
         return variable.graph.add(f"Apply{self.name}", compute, (rate, gradient), outputs=0)
 
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
-        """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g``."""
-        raise NotImplementedError
-
 
 class GradientDescentOptimizer(Optimizer):
     """Gradient descent: w ← w − rate · g."""
 
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+    def step(self, rate: Any, g: Any, w: Any) -> tuple[Any, ...]:
         """The formula."""
         return (w - rate * g,)
 
@@ -144,76 +151,55 @@ class GradientDescentOptimizer(Optimizer):
 class MomentumOptimizer(Optimizer):
     """Gradient descent with a velocity: v ← momentum · v + g, w ← w − rate · v."""
 
-    slots = (0.0,)
+    slots, settings = (0.0,), {"momentum": None, "use_nesterov": False}
 
-    def __init__(
-        self, learning_rate: Any, momentum: Any, use_nesterov: bool = False, **settings: Any
-    ) -> None:
-        super().__init__(learning_rate, **settings)
-        self.momentum, self.nesterov = momentum, use_nesterov
-
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+    def step(self, rate: Any, g: Any, w: Any, velocity: Any, momentum: Any, use_nesterov: bool) -> Any:
         """The formula."""
-        velocity = self.momentum * slots[0] + g
-        return w - rate * (g + self.momentum * velocity if self.nesterov else velocity), velocity
+        velocity = momentum * velocity + g
+        return w - rate * (g + momentum * velocity if use_nesterov else velocity), velocity
 
 
 class AdagradOptimizer(Optimizer):
     """Steps that shrink with the sum of the squared gradients."""
 
-    def __init__(self, learning_rate: Any, initial_accumulator_value: float = 0.1, **settings: Any) -> None:
-        super().__init__(learning_rate, **settings)
-        self.slots = (initial_accumulator_value,)
+    settings = {"initial_accumulator_value": 0.1}  # noqa: RUF012
 
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.slots = tuple(self.settings.values())
+
+    def step(self, rate: Any, g: Any, w: Any, total: Any, **_: Any) -> tuple[Any, ...]:
         """The formula."""
-        total = slots[0] + g * g
+        total = total + g * g
         return w - rate * g / total.sqrt(), total
 
 
 class RMSPropOptimizer(Optimizer):
     """Steps that are divided by the root of the running average of the squared gradients."""
 
-    slots = (1.0, 0.0)
+    slots, settings = (1.0, 0.0), {"decay": 0.9, "momentum": 0.0, "epsilon": 1e-10}
 
-    def __init__(
-        self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10, **settings: Any
-    ) -> None:
-        super().__init__(learning_rate, **settings)
-        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
-
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+    def step(self, rate: Any, g: Any, w: Any, square: Any, velocity: Any, **settings: Any) -> Any:
         """The formula."""
-        square, velocity = slots
-        square = self.decay * square + (1 - self.decay) * g * g
-        velocity = self.momentum * velocity + rate * g / (square + self.epsilon).sqrt()
+        decay, momentum, epsilon = settings.values()
+        square = decay * square + (1 - decay) * g * g
+        velocity = momentum * velocity + rate * g / (square + epsilon).sqrt()
         return w - velocity, square, velocity
 
 
 class AdamOptimizer(Optimizer):
     """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
 
-    slots = (0.0, 0.0, None, None)
+    slots, settings = (0.0, 0.0, None, None), {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 
-    def __init__(
-        self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
-        **settings: Any,
-    ) -> None:
-        super().__init__(learning_rate, **settings)
-        self.beta1, self.beta2, self.epsilon = beta1, beta2, epsilon
-
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any) -> tuple[Any, ...]:
+    def step(self, rate: Any, g: Any, w: Any, *slots: Any, beta1: Any, beta2: Any, epsilon: Any) -> Any:
         """The formula; the last two slots are the powers of both decay rates."""
         mean, mean_square, power1, power2 = slots
-        power1, power2 = power1 * self.beta1, power2 * self.beta2
-        mean = self.beta1 * mean + (1 - self.beta1) * g
-        mean_square = self.beta2 * mean_square + (1 - self.beta2) * g * g
+        power1, power2 = power1 * beta1, power2 * beta2
+        mean = beta1 * mean + (1 - beta1) * g
+        mean_square = beta2 * mean_square + (1 - beta2) * g * g
         rate = rate * (1 - power2).sqrt() / (1 - power1)
-        return w - rate * mean / (mean_square.sqrt() + self.epsilon), mean, mean_square, power1, power2
+        return w - rate * mean / (mean_square.sqrt() + epsilon), mean, mean_square, power1, power2
 
 
 class Saver:

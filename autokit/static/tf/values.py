@@ -215,6 +215,7 @@ class Variable(Tensor):
         example = {"example": np.zeros(value.example.shape, value.example.array.dtype)}
         made = graph.add("VariableV2", _read, (), example, name=name, outputs=0, at_once=False)
         super().__init__(made)
+        graph.named[self.name] = self
         made.at_once = True
         graph.define(made)
         self.trainable, self.initial_value = bool(trainable), value
