@@ -147,7 +147,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "largest of short rows = largest of columns": lambda x, t: x.max(1, keepdims=True, initial=-np.inf),
     "a @ b = dot(a, b)": lambda x, t: x.T @ x,
     "a number in place of its repetitions": lambda x, t: x * np.full((12, 1), 2, np.float32),
-    "x² = square(x), and so on": lambda x, t: x**2,
+    "x² = square(x), 1/x = reciprocal(x)": lambda x, t: x**2 + np.power(x + 7, -1),
     "maximum with zeros written out": lambda x, t: np.maximum(x, 0),
     "relu's slope as one comparison": lambda x, t: relu(x, x.T.reshape(12, 4) * np.inf),
     "x[0…n, t] = take": likelihood,

@@ -19,6 +19,9 @@ from autokit.static.traced import put_flat
 SMALL = 1 << 16
 """The forms that begin sooner are used for arrays of up to so many elements."""
 
+FEW = 4096
+"""Sums of up to so many elements are products with ones; above it NumPy's own are more exact."""
+
 SHORT = 32
 """Rows of up to so many elements are reduced column by column."""
 
@@ -87,6 +90,8 @@ def _sum(node: Node, new: Rewriting, _: Any) -> Node | None:
     if axis is None or "initial" in node.settings:
         return None
     x = node.args[0]
+    if x.shape[axis] > FEW or x.dtype.itemsize < 4:
+        return None
     ones = new.constant(node, np.ones(x.shape[axis], x.dtype))
     total = new.call(node, "dot", np.dot, *((x, ones) if axis else (ones, x)))
     return _in_shape_of(node, total, new)
@@ -130,7 +135,7 @@ def _power(node: Node, new: Rewriting, _: Any) -> Node | None:
     x, exponent = (*node.args, None, None)[:2]
     if node.name != "power" or node.settings or not isinstance(x, Node) or x.dtype.kind != "f":
         return None
-    for number, function in ((2, np.square), (0.5, np.sqrt), (-1, np.reciprocal)):
+    for number, function in ((2, np.square), (-1, np.reciprocal)):
         if is_constant(exponent, number) and x.shape == node.shape and x.dtype == node.dtype:
             return new.call(node, function.__name__, function, x)
     return None
@@ -242,7 +247,7 @@ FORMS: dict[str, Form] = {
     "largest of short rows = largest of columns": _largest,
     "a @ b = dot(a, b)": _product,
     "a number in place of its repetitions": _number,
-    "x² = square(x), and so on": _power,
+    "x² = square(x), 1/x = reciprocal(x)": _power,
     "maximum with zeros written out": _relu,
     "relu's slope as one comparison": _slope_of_relu,
     "x[0…n, t] = take": _take,
