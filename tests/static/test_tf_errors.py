@@ -249,6 +249,24 @@ def test_any_node_of_a_graph_is_fetched() -> None:
     assert lines == {"test_tf_errors.py"}
 
 
+def test_what_a_run_returns_is_its_own_and_of_its_place_in_the_program() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    w, c = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+    row = tf.reshape(w, [1, 2])
+    update = w.assign_add(x)
+    later = tf.reshape(w, [1, 2])
+    sess = tf.Session()
+    sess.run(w.initializer)
+    fed = np.ones(2, np.float32)
+    for run in range(6):
+        out = sess.run([x, c, row, w, update, later], {x: fed})
+        before = np.array([1.0, 2.0]) + run
+        for value, expected in zip(out, (fed, [3, 4], [before], before + 1, before + 1, [before + 1])):
+            np.testing.assert_array_equal(value, expected)
+            value[...] = 99
+    np.testing.assert_array_equal(fed, [1, 1])
+
+
 def test_compiled_and_interpreted_runs_agree() -> None:
     tf.set_random_seed(0)
     x = tf.placeholder(tf.float32, [None, 4])

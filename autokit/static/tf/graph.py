@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.dtypes import BY_NUMPY
+from autokit.engine.modes import enable_grad
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import Untraceable, described, failed, program_line
@@ -180,7 +181,7 @@ class Trace:
         start = len(tape.graph.nodes)
         self.operation = operation
         try:
-            with self.tracing:
+            with self.tracing, enable_grad():
                 operands, settings = mapped((operation.operands, operation.settings), self.value_of)
                 results = operation.compute(self, *operands, **settings)
         finally:

@@ -52,10 +52,13 @@ class Program:
         The variables that a run assigns.
     function : callable or None
         The compiled program.
+    results : list of ndarray
+        What the last interpreted run fetched.
     """
 
     def __init__(self, session: Session, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
         self.session, self.runs = session, 0
+        self.results: list[Any] = []
         self.function: Callable[..., Any] | None = None
         trace = self.trace = Trace(session.array_of, session.generator_of)
         for tensor, array in fed.items():
@@ -108,6 +111,7 @@ class Program:
         except Exception as error:
             at = next(node for node in nodes if node not in values)
             raise failed(error, at.line, at.label or at.operation or at.name) from None
+        self.results = [np.array(values[node]) for node in self.graph.outputs]  # none sees the changes below
         new = [(state, np.array(values[node])) for state, node in self.graph.updates.items()]
         for state, value in new:
             state.value[...] = value
@@ -123,7 +127,7 @@ class Program:
         values: dict[Node, Any] = {}
         for _ in self.steps(feeds, values):
             pass
-        return [np.array(values[node]) for node in self.graph.outputs]
+        return self.results
 
 
 class Session:
