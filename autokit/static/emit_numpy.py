@@ -327,7 +327,7 @@ class _Writer:
         if node.function in (write, put, put_flat):
             first = [] if spelled(args[0]) == target else [f"copyto({target}, {spelled(args[0])})"]
             return [*first, self._assignment(node, target)]
-        if is_ufunc(node):
+        if is_ufunc(node) and not settings:
             args = tuple(self._operands(node))
         if node.function in BY_PLACE or is_ufunc(node) and not settings and node.function not in BY_NAME:
             return [self._expression(node.name, node.function, (*args, Text(target)), settings)]

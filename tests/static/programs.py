@@ -130,7 +130,7 @@ def assert_agrees(
         outputs = interpreted(graph, expected, inputs)
         for one, two in zip([*outputs, *expected], [*program(*inputs), *states], strict=True):
             assert one.dtype == two.dtype
-            np.testing.assert_allclose(two, one, rtol=1e-6)
+            np.testing.assert_allclose(two, one, rtol=1e-6 if one.dtype == np.float32 else 1e-14)
     return program
 
 

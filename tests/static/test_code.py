@@ -90,6 +90,7 @@ def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
         tape.call("between", between, (x, Pair(2.0, 3.0), float("inf"))),
         np.subtract(x > 2, x > 3, dtype=np.int64),
         np.add(np.float64(1), x),
+        np.add(x, 0.1, dtype=np.float64),
         x.astype(np.float16) + 70000,
         np.less(x.astype(np.uint8), 300),
         np.ldexp(x, 2),
