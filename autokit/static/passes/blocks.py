@@ -18,8 +18,11 @@ from autokit.static.calls import Blocks, is_ufunc
 from autokit.static.graph import Graph, Node
 from autokit.static.passes.rewriting import Rewriting
 
-LARGE = 1 << 16
+LARGE = 1 << 17
 """Arrays of so many elements are computed in blocks."""
+
+SHORTEST = 4
+"""Shorter runs stay as they are: what they spare is less than the loop takes."""
 
 
 def group_into_blocks(graph: Graph) -> str:
@@ -63,7 +66,7 @@ class _Grouping:
         """End the run: it becomes one node, followed by those of its values that are read outside of it."""
         run, views, inside = self.run, self.views, set(self.run)
         self.run, self.views = [], []
-        if len(run) < 2:
+        if len(run) < SHORTEST:
             self.new.nodes += [*run, *views]
             return
         results = [node for node in run if node in self.kept or not inside.issuperset(self.users[node])]
