@@ -45,8 +45,8 @@ class Namespace:
     def fresh(self, wish: str) -> str:
         """A name that nothing has yet: ``wish`` as a name of Python, with a number if need be."""
         wish = identifier(wish)
-        taken = {*self._reserved, *self._values, *self.objects}
-        name = next(each for each in _numbered(wish) if each not in taken)
+        taken = self._reserved, self._values, self.objects
+        name = next(each for each in _numbered(wish) if not any([each in names for names in taken]))
         self._values.add(name)
         return name
 
