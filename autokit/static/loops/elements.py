@@ -19,14 +19,17 @@ TYPES = {np.dtype(kind): name for kind, name in (("f4", "f4"), ("f8", "f8"), ("i
 
 INTEGER, TRUTH = np.dtype(np.int64), np.dtype(bool)
 
+OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+EQUALITIES = {"equal": "==", "not_equal": "!="}
+
 FORMS = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "power": "{0} ** {1}",
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in (OPERATORS | COMPARISONS | EQUALITIES).items()},
+    **{
+        name: f"{name}({{0}})"
+        for name in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf")
+    },
     "negative": "-{0}",
-    "positive": "{0}",
     "absolute": "abs({0})",
     "square": "{0} * {0}",
     "reciprocal": "1 / {0}",
@@ -35,48 +38,22 @@ FORMS = {
     "clip": "({1} if {0} < {1} else {2} if {0} > {2} else {0})",
     "sign": "({0} if {0} != {0} or {0} == 0 else 1 if {0} > 0 else -1)",
     "isnan": "{0} != {0}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
     "where": "({1} if {0} else {2})",
     "astype": "{0}",
-    **{
-        name: f"{name}({{0}})"
-        for name in ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf")
-    },
 }
+
 LOGICAL = {
-    "logical_and": "{0} and {1}",
-    "logical_or": "{0} or {1}",
-    "logical_not": "not {0}",
-    "bitwise_and": "{0} and {1}",
-    "bitwise_or": "{0} or {1}",
-    "invert": "not {0}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in EQUALITIES.items()},
+    **dict.fromkeys(("logical_and", "bitwise_and"), "{0} and {1}"),
+    **dict.fromkeys(("logical_or", "bitwise_or"), "{0} or {1}"),
+    **dict.fromkeys(("logical_not", "invert"), "not {0}"),
 }
 """The forms of calls whose operands are all true or false."""
 
-REDUCTIONS = {
-    "add": "{0} + {1}",
-    "multiply": "{0} * {1}",
-    "maximum": FORMS["maximum"],
-    "minimum": FORMS["minimum"],
-    "logical_or": "{0} or {1}",
-    "logical_and": "{0} and {1}",
-}
-ALIASES = {
-    "sum": "add",
-    "prod": "multiply",
-    "max": "maximum",
-    "min": "minimum",
-    "any": "logical_or",
-    "all": "logical_and",
-}
-ALIASES |= {"amax": "maximum", "amin": "minimum"}
+REDUCTIONS = {name: FORMS[name] for name in ("add", "multiply", "maximum", "minimum")}
+REDUCTIONS |= {name: LOGICAL[name] for name in ("logical_or", "logical_and")}
+ALIASES = {"sum": "add", "prod": "multiply", "any": "logical_or", "all": "logical_and"}
+ALIASES |= {"max": "maximum", "min": "minimum", "amax": "maximum", "amin": "minimum"}
 
 
 class Operand(NamedTuple):
