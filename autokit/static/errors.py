@@ -29,17 +29,18 @@ class RecompileWarning(UserWarning):
     """A function is built again and again, each time for another signature."""
 
 
-def program_frame() -> tuple[FrameType | None, str]:
-    """The innermost frame of the learner's program, and the name of the function that it called there."""
+def program_frame() -> tuple[FrameType | None, list[str]]:
+    """The innermost frame of the learner's program, and the functions that lead from there to here."""
     frame: FrameType | None = sys._getframe(1)
-    called = ""
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not (OUR_FILES[file] or file.startswith(NUMPY)):
-            return frame, called
-        called = frame.f_code.co_name
+    called: list[str] = []
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        called.append(frame.f_code.co_name)
         frame = frame.f_back
-    return None, called
+    return frame, called
+
+
+def _is_ours(file: str) -> bool:
+    return OUR_FILES[file] or file.startswith(NUMPY)
 
 
 def program_line() -> Line | None:
@@ -58,48 +59,36 @@ def described(line: Line | None) -> str:
 
 
 _INSTEAD = {
-    "__bool__": (
-        "asks whether a tensor is true",
-        "torch.where(condition, a, b) chooses in the graph; or let the function return the tensor, and ask "
-        "outside",
-    ),
-    "tolist": ("asks for the numbers in a tensor", "return the tensor, and call .tolist() outside"),
-    "__array__": (
-        "asks for the numbers in a tensor as an array of NumPy's",
-        "write it with torch's functions, or return the tensor, and convert it outside",
-    ),
-    "shape": (
-        "asks for a shape that depends on the numbers in a tensor",
-        "choose by torch.where(condition, a, b), which keeps the shape, or do this outside",
-    ),
+    "__bool__": "whether a tensor is true: torch.where(condition, a, b) chooses in the graph; or let the "
+    "function return the tensor, and ask outside",
+    "tolist": "for the numbers in a tensor: return the tensor, and call .tolist() outside",
+    "__array__": "for an array of NumPy's: write this with torch's functions, or return the tensor, "
+    "and convert it outside",
+    "shape": "for a shape that depends on the numbers in a tensor: torch.where(condition, a, b) chooses and "
+    "keeps the shape; or do this outside",
+    "item": "for the number in a tensor: return the tensor, and ask for its number outside",
 }
-_NUMBER = ("asks for the number in a tensor", "return the tensor, and ask for its number outside")
 
 
-def no_number_yet(asked: str = "") -> Untraceable:
+def no_number_yet(asked: str = "item") -> Untraceable:
     """The error where the program asks a traced tensor for its number, by the method ``asked``."""
-    frame, called = program_frame()
-    line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    what, instead = _INSTEAD.get(called if called in _INSTEAD else asked, _NUMBER)
+    _, called = program_frame()
+    words = _INSTEAD[called[-1] if called and called[-1] in _INSTEAD else asked]
     return Untraceable(
-        f"{described(line)}\n  the program {what}, and while its graph is built there is no number yet. "
-        f"{instead}."
+        f"{described(program_line())}\n  while a graph is built there is no number yet, and the program asks "
+        f"{words}."
     )
 
 
-def located(explain: Callable[..., Exception]) -> Callable[..., Exception]:
-    """``explain`` with the function and the line of the program, which are running now, before its words."""
-    line, frame, name = program_line(), sys._getframe(1), ""
-    while frame.f_back is not None and (not line or frame.f_code.co_filename != line[0]):
-        if f"{os.sep}ops{os.sep}" in frame.f_code.co_filename:
-            name = frame.f_code.co_name
-        frame = frame.f_back
+def located(explain: Callable[..., Exception], operation: str) -> Callable[..., Exception]:
+    """``explain`` with the operation and the program's line, which are running now, before its words."""
+    line = program_line()
 
     def error(*values: Any) -> Exception:
         found = explain(*values)
         if isinstance(found, StaticError):
             return found
-        return type(found)(f"{name} in {described(line)}\n  {found}")
+        return type(found)(f"{operation} in {described(line)}\n  {found}")
 
     return error
 

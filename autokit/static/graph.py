@@ -11,7 +11,9 @@ TOPLAS 13, 1991.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
 
 
+@dataclass(eq=False, repr=False)
 class Node:
     """One value of a static graph.
 
@@ -55,44 +58,22 @@ class Node:
         The name of an input or a state.
     """
 
-    __slots__ = (
-        "args",
-        "dtype",
-        "function",
-        "id",
-        "kind",
-        "label",
-        "line",
-        "module",
-        "name",
-        "operation",
-        "phase",
-        "settings",
-        "shape",
-        "value",
-    )
+    id: int
+    kind: str
+    name: str
+    function: Callable[..., Any] | None = None
+    args: tuple[Any, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+    value: Any = None
+    operation: str = ""
+    phase: str = "forward"
+    module: str = ""
+    line: Line | None = None
+    label: str = ""
 
-    def __init__(
-        self,
-        id: int,
-        kind: str,
-        name: str,
-        function: Callable[..., Any] | None = None,
-        args: tuple[Any, ...] = (),
-        settings: dict[str, Any] | None = None,
-        value: Any = None,
-        *,
-        operation: str = "",
-        phase: str = "forward",
-        module: str = "",
-        line: Line | None = None,
-        label: str = "",
-    ) -> None:
-        self.id, self.kind, self.name, self.function = id, kind, name, function
-        self.args, self.settings, self.value = args, settings or {}, value
-        self.shape: Any = getattr(value, "shape", None)
-        self.dtype: Any = getattr(value, "dtype", None)
-        self.operation, self.phase, self.module, self.line, self.label = operation, phase, module, line, label
+    def __post_init__(self) -> None:
+        self.shape: Any = getattr(self.value, "shape", None)
+        self.dtype: Any = getattr(self.value, "dtype", None)
 
     def operands(self) -> list[Node]:
         """The nodes among the arguments, in order."""
@@ -169,9 +150,7 @@ class Graph:
         twins: dict[Node, Node] = {}
         other = Graph()
         for node in self.nodes:
-            twin = twins[node] = other.add(object.__new__(Node))
-            for field in Node.__slots__:
-                setattr(twin, field, getattr(node, field))
+            twin = twins[node] = other.add(copy.copy(node))
             twin.args, twin.settings = substitute(node.args, twins), substitute(node.settings, twins)
         other.inputs = [twins[node] for node in self.inputs]
         other.states = [twins[node] for node in self.states]
@@ -181,23 +160,16 @@ class Graph:
 
     def table(self) -> str:
         """A row for each node: its number, its call, dtype and shape, phase, operation, and line."""
-        rows = [
-            (
-                f"%{node.id}",
-                node.name if node.kind in ("call", "view") else f"{node.kind} {node.label}".strip(),
-                ", ".join(
-                    [*map(_written, node.args), *[f"{k}={_written(v)}" for k, v in node.settings.items()]]
-                ),
-                "" if node.dtype is None else f"{node.dtype}{list(node.shape or ())}",
-                node.phase,
-                node.operation,
-                f"line {node.line[1]}" if node.line else "",
-            )
-            for node in self.nodes
-        ]
+        rows = [["node", "call", "operands", "value", "phase", "operation", "line"]]
+        for node in self.nodes:
+            call = node.name if node.kind in ("call", "view") else f"{node.kind} {node.label}".strip()
+            named = [f"{name}={_written(value)}" for name, value in node.settings.items()]
+            operands = ", ".join([*map(_written, node.args), *named])
+            value = "" if node.dtype is None else f"{node.dtype}{list(node.shape)}"
+            line = str(node.line[1]) if node.line else ""
+            rows.append([str(node), call, operands, value, node.phase, node.operation, line])
         widths = [max(map(len, column)) for column in zip(*rows)]
-        lines = ["  ".join([cell.ljust(width) for cell, width in zip(row, widths)]).rstrip() for row in rows]
-        return "\n".join(lines)
+        return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
 
 
 def nodes_in(args: Any) -> Iterator[Node]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
+from types import CellType
 from typing import Any
 
 from autokit.engine.tensor import Tensor
@@ -18,28 +20,21 @@ def reachable(function: Any) -> Iterator[tuple[str, Any]]:
     owner = getattr(function, "__self__", None)
     if owner is not None:
         yield from _in("", owner)
-        yield from [
-            pair for name, value in getattr(owner, "__dict__", {}).items() for pair in _in(name, value)
-        ]
-    code = getattr(function, "__code__", None)
-    if code is None:
+        for name, value in getattr(owner, "__dict__", {}).items():
+            yield from _in(name, value)
+    function = getattr(function, "__func__", function)
+    if not inspect.isfunction(function):
         return
-    for name, cell in zip(code.co_freevars, getattr(function, "__closure__", None) or ()):
-        try:
-            yield from _in(name, cell.cell_contents)
-        except ValueError:  # the cell is still empty
-            continue
-    for name in code.co_names:
-        if name in function.__globals__:
-            yield from _in(name, function.__globals__[name])
+    names, cells = function.__code__.co_freevars, function.__closure__ or ()
+    empty = CellType()  # of a name that has no value yet
+    inner = {name: cell.cell_contents for name, cell in zip(names, cells) if cell != empty}
+    for name in (*names, *function.__code__.co_names):
+        yield from _in(name, inner.get(name, function.__globals__.get(name)))
 
 
 def _in(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Tensor | Module | Optimizer):
         yield name, value
-    elif isinstance(value, list | tuple) and len(value) <= 1000:
-        for place, each in enumerate(value):
-            yield from _in(f"{name}[{place}]", each)
-    elif isinstance(value, dict) and len(value) <= 1000:
-        for key, each in value.items():
+    elif isinstance(value, list | tuple | dict) and len(value) <= 1000:
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _in(f"{name}[{key!r}]", each)

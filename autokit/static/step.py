@@ -21,23 +21,27 @@ from autokit.static.errors import RecompileWarning, StaticError, described
 from autokit.static.graph import Graph, Node
 from autokit.static.interpret import interpret
 from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
-from autokit.static.trace import Trace, tensors_in
+from autokit.static.trace import Trace
 from autokit.static.traced import Unexpected
 from autokit.static.tracing import OPAQUE, LazyState, Tracing
-from autokit.static.unknown import Sizes, Unexplained, for_rows, rows_of
+from autokit.static.unknown import Sizes, Unexplained, for_rows, sizes_of
 
 MANY = 8
 """After this number of graphs for one function, a warning says so."""
+
+
+def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
+    """Each node of ``graph`` with its value, computed now."""
+    values: dict[Node, Any] = {node: node.value for node in graph.states}
+    values.update(zip(graph.inputs, inputs))
+    return interpret(graph.nodes, values)
 
 
 def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """A function that runs ``graph`` node by node."""
 
     def run(*inputs: Any) -> tuple[Any, ...]:
-        values: dict[Node, Any] = {node: node.value for node in graph.states}
-        values.update(zip(graph.inputs, inputs))
-        for _ in interpret(graph.nodes, values):
-            pass
+        values = dict(node_by_node(graph, inputs))
         results = tuple([np.array(values[node]) for node in graph.outputs])
         new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
         for array, value in new:
@@ -52,6 +56,8 @@ class Plan:
 
     Attributes
     ----------
+    key : tuple
+        The signature.
     trace : Trace
     passes : list of Pass
         With the graph before and after each of them.
@@ -61,14 +67,11 @@ class Plan:
         Takes the inputs' arrays, and returns the outputs'.
     """
 
-    def __init__(self, step: Step, trace: Callable[[], Trace], words: str) -> None:
+    def __init__(self, key: Any, trace: Callable[[], Trace], code: Callable[[Graph], Any]) -> None:
         start = time.perf_counter()
-        self.words = words
-        self.trace = trace()
+        self.key, self.trace, self.code = key, trace(), code
         self.seconds = {"tracing": time.perf_counter() - start}
-        self.passes: list[Pass] = []
         self.runs, self.is_traced = 0, True
-        self.step = step
         self.bind()
 
     def bind(self) -> None:
@@ -77,13 +80,9 @@ class Plan:
         self.bound = [(tensor, tensor.array) for tensor, _ in self.trace.states]
         for (_, node), (_, array) in zip(self.trace.states, self.bound):
             node.value = array
-        self.passes = run_passes(self.trace.graph, self.step.pass_names)
-        self.graph = self.passes[-1].after if self.passes else self.trace.graph
-        build = BACKENDS[self.step.backend]
-        self.run = build(self.graph)
+        self.passes, self.graph, self.run = self.code(self.trace.graph)
         if self.trace.halves is not None:
-            second = run_passes(self.trace.halves.graph, self.step.pass_names)
-            self.back = build(second[-1].after if second else self.trace.halves.graph)
+            _, _, self.back = self.code(self.trace.halves.graph)
         self.seconds["passes and code"] = time.perf_counter() - start
 
     def fits(self) -> bool:
@@ -99,13 +98,14 @@ class Plan:
                 return True
         return True
 
-    def __call__(self, given: list[Any]) -> Any:
+    def __call__(self, given: list[Any], run: Callable[..., Any] | None = None) -> Any:
         self.runs += 1
+        run = run or self.run
         trace, arrays = self.trace, [getattr(each, "array", each) for each in given]
         counted = trace.counted()
         if trace.halves is None:
-            return trace.finish(self.run(*arrays), counted)
-        results = trace.halves.apply(self.run, self.back, arrays, trace.leaves(given))
+            return trace.finish(run(*arrays), counted)
+        results = trace.halves.apply(run, self.back, arrays, trace.leaves(given))
         return trace.finish(results, counted)
 
 
@@ -128,133 +128,94 @@ BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
 class Step:
     """A function that is traced when a signature first comes, and then runs as a static graph.
 
-    :func:`compile` makes it; its ``graph``, ``passes``, ``source`` and ``memory`` are those of the last run.
+    :func:`compile` makes it, and says what its ``settings`` are; its ``graph``, ``passes``, ``source`` and
+    ``memory`` are those of the last run.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        model: Any = None,
-        optimizer: Any = None,
-        dynamic: bool | None = None,
-        backend: str = "numpy",
-        passes: Sequence[str] | None = None,
-        check: bool = False,
-        keep_grads: bool | None = None,
-    ) -> None:
-        if backend not in BACKENDS:
-            raise StaticError(f"there is no backend {backend!r}: there are {', '.join(map(repr, BACKENDS))}")
-        self.function, self.model, self.optimizer = function, model, optimizer
-        self.dynamic, self.backend, self.keep_grads = dynamic, backend, keep_grads
-        usual = FOR_LOOPS if backend in ("native", "auto") else DEFAULT
-        self.pass_names = usual if passes is None else tuple(passes)
-        self.checks, self.calls, self.warned = check, 0, False
-        self.plans: dict[Any, list[Plan]] = {}
+    def __init__(self, function: Callable[..., Any], settings: dict[str, Any]) -> None:
+        self.function, self.settings = function, settings
+        if settings["backend"] not in BACKENDS:
+            raise StaticError(f"there is no backend {settings['backend']!r}, but {', '.join(BACKENDS)}")
+        self.plans: list[Plan] = []
         self.last: Plan | None = None
-        self.last_key: Any = None
-        self.remarks: list[str] = []
+        self.calls, self.warned = 0, False
+        self.remarks: dict[str, None] = {}
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Step:
-        function, model, optimizer = [
-            copy.deepcopy(each, memo) for each in (self.function, self.model, self.optimizer)
-        ]
-        settings = self.dynamic, self.backend, self.pass_names, self.checks, self.keep_grads
-        return Step(function, model, optimizer, *settings)
+        return Step(*copy.deepcopy((self.function, self.settings), memo))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
             return self.function(*args, **kwargs)  # as a part of another graph
         self.calls += 1
-        if self.checks and self.calls == 2:
+        if self.calls == 2 and self.settings["check"]:
             self.check(*args, **kwargs)
-        key = self.signature(args, kwargs)
         try:
-            plan = self.last
-            if plan is None or key != self.last_key or not plan.fits():
-                plan = self._plan(args, kwargs)
-                self.last_key = key
+            plan, given = self.plan_for(args, kwargs)
         except LazyState:
-            self._remark("the first call ran eagerly, as the optimizer began its memory in it")
+            self.remarks["the first call ran eagerly, as the optimizer began its memory in it"] = None
             return self.function(*args, **kwargs)
-        given = tensors_in((args, kwargs)) if kwargs or key[0][0] is not None else list(args)
         try:
             return plan(given)
         except Unexpected:
-            self._remark("built again, for numbers that were not as in the example before")
-            self.plans[key].remove(plan)
-            return self._plan(args, kwargs)(given)
+            self.remarks["built again, for numbers that were not as in the example before"] = None
+            self.plans.remove(plan)
+            self.last = None
+            plan, given = self.plan_for(args, kwargs)
+            return plan(given)
 
-    # ------------------------------------------------------------ signatures
+    def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
+        """What runs for these arguments, built now unless it was before, and the tensors in them."""
+        key, given = signature(args, kwargs)
+        plan = self.last
+        if plan is None or plan.key != key or not plan.fits():
+            built = (each for each in self.plans if each.key == key and each.fits())
+            self.last = plan = next(built, None) or self._build(key, args, kwargs)
+        return plan, given
 
-    def signature(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What a graph is built for: shapes and dtypes of tensors, and all other arguments as they are."""
-        if not (kwargs or DETOURS):
-            facts: Any = [None]
-            for each in args:
-                if not isinstance(each, Tensor):
-                    break
-                array = each.array
-                facts.append((array.shape, array.dtype, array.flags.c_contiguous, each._requires_grad))
-            else:  # the commonest call
-                return tuple(facts), (), thread.state.recording, dtypes.get_default_dtype(), ()
-        state = thread.state
-        around = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else ()
-        return (
-            _key(args),
-            _key(kwargs),
-            state.recording,
-            dtypes.get_default_dtype(),
-            around,
+    def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
+        settings = self.settings
+        others = settings["model"], settings["optimizer"]
+        plan = self._resized(key) or Plan(
+            key, lambda: Trace(self.function, args, kwargs, others, settings["keep_grads"]), self._code
         )
-
-    def _plan(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
-        key = self.signature(args, kwargs)
-        plans = self.plans.setdefault(key, [])
-        for plan in plans:
-            if plan.fits():
-                self.last = plan
-                return plan
-        words = in_words(key)
-        plan = self.last = self._resized(key, words) or Plan(
-            self,
-            lambda: Trace(self.function, args, kwargs, (self.model, self.optimizer), self.keep_grads),
-            words,
-        )
-        plans.append(plan)
-        count = sum(map(len, self.plans.values()))
-        if count >= MANY and plan.is_traced and not self.warned:
+        self.plans.append(plan)
+        if len(self.plans) >= MANY and plan.is_traced and not self.warned:
             self.warned = True
             warnings.warn(
-                f"{_named(self.function)} was built {count} times, the last time for {words}: pass what "
-                "changes from call to call as a tensor. .explain() lists them.",
+                f"{_named(self.function)} was built {len(self.plans)} times, the last time for "
+                f"{in_words(key)}: pass what changes from call to call as a tensor. .explain() lists them.",
                 RecompileWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return plan
 
-    def _resized(self, key: Any, words: str) -> Plan | None:
+    def _resized(self, key: Any) -> Plan | None:
         """A plan for another number of rows than two that were traced before, if that is all that differs."""
-        if self.dynamic is False:
-            return None
-        known = [(each, plans[0]) for each, plans in self.plans.items() if plans and plans[0].is_traced]
-        for (one, first), (other, second) in combinations(known, 2):
-            rows = rows_of([one, other, key])
-            if rows is None or not (first.fits() and second.fits()):
+        traced = [plan for plan in self.plans if plan.is_traced and plan.key[1:] == key[1:]]
+        for one, other in combinations(traced, 2):
+            rows = sizes_of((one.key[0], other.key[0], key[0]))
+            if rows is None or self.settings["dynamic"] is False or not (one.fits() and other.fits()):
                 continue
             try:
-                plan = Plan(self, partial(for_rows, first.trace, second.trace, Sizes(*rows)), words)
+                plan = Plan(key, partial(for_rows, one.trace, other.trace, Sizes(*rows)), self._code)
             except Unexplained as error:
-                self._remark(f"traced for each number of rows: {error}")
+                self.remarks[f"traced for each number of rows: {error}"] = None
                 return None
             plan.is_traced = False
             return plan
         return None
 
-    def _remark(self, words: str) -> None:
-        if words not in self.remarks:
-            self.remarks.append(words)
+    def _code(self, graph: Graph) -> tuple[list[Pass], Graph, Callable[..., Any]]:
+        """The passes over a graph, what they leave of it, and the function that is made of that."""
+        backend, names = self.settings["backend"], self.settings["passes"]
+        if names is None:
+            names = FOR_LOOPS if backend in ("native", "auto") else DEFAULT
+        passes = run_passes(graph, names)
+        graph = passes[-1].after if passes else graph
+        return passes, graph, BACKENDS[backend](graph)
 
     # ------------------------------------------------------------ what it shows
 
@@ -287,34 +248,27 @@ class Step:
         """Run the code in pdb, line by line."""
         import pdb
 
-        plan = self._plan(args, kwargs)
-        arrays = [getattr(each, "array", each) for each in tensors_in((args, kwargs))]
-        counted = plan.trace.counted()
-        return plan.trace.finish(pdb.runcall(plan.run, *arrays) or (), counted)
+        plan, given = self.plan_for(args, kwargs)
+        return plan(given, partial(pdb.runcall, plan.run))
 
     def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
         """Run node by node, as they were traced; each node with its value. States stay as they are."""
-        plan = self._plan(args, kwargs)
-        graph = plan.trace.graph
-        values: dict[Node, Any] = {node: node.value for node in graph.states}
-        given = tensors_in((args, kwargs))
-        values.update(zip(graph.inputs, [getattr(each, "array", each) for each in given]))
-        yield from interpret(graph.nodes, values)
+        plan, given = self.plan_for(args, kwargs)
+        return node_by_node(plan.trace.graph, [getattr(each, "array", each) for each in given])
 
     def explain(self) -> str:
         """Signatures, what each pass did, numbers that were fixed, and times, as text."""
         lines = [f"{_named(self.function)}: {self.calls} calls"]
-        for plan in [plan for plans in self.plans.values() for plan in plans]:
+        for plan in self.plans:
             nodes = plan.trace.graph.nodes
-            lines.append(f"built for {plan.words}: {len(nodes)} nodes, {plan.runs} runs")
+            lines.append(f"built for {in_words(plan.key)}: {len(nodes)} nodes, {plan.runs} runs")
             lines += [f"  {name}: {seconds * 1e3:.1f} ms" for name, seconds in plan.seconds.items()]
             lines += [f"  {each.name}: {each.words}" for each in plan.passes]
-            opaque = [node for node in nodes if node.name.removesuffix("_backward") in OPAQUE]
-            lines += [f"  one call: {node.name}, {described(node.line)}" for node in opaque]
-            fixed = [node for node in nodes if node.kind == "const"]
-            lines += [
-                f"  fixed: {node.dtype}{list(node.shape or ())}, {described(node.line)}" for node in fixed
-            ]
+            for node in nodes:
+                if node.name.removesuffix("_backward") in OPAQUE:
+                    lines.append(f"  one call: {node.name}, {described(node.line)}")
+                elif node.kind == "const":
+                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {described(node.line)}")
             lines += [f"  {words}" for words in plan.trace.tracing.tape.remarks.values()]
         return "\n".join([*lines, *self.remarks])
 
@@ -392,41 +346,42 @@ def compile(
     settings: dict[str, Any] = {"model": model, "optimizer": optimizer, "dynamic": dynamic}
     settings |= {"backend": backend, "passes": passes, "check": check, "keep_grads": keep_grads}
     if function is None:
-        return lambda function: Step(function, **settings)
-    return Step(function, **settings)
+        return lambda function: Step(function, settings)
+    return Step(function, settings)
 
 
-def _key(value: Any) -> Any:
-    """A part of a signature."""
-    if isinstance(value, Tensor):
-        array = value.array
-        return (array.shape, array.dtype, array.flags.c_contiguous, value._requires_grad)
-    if isinstance(value, np.ndarray):
-        return ("array", value.shape, value.dtype, value.flags.c_contiguous)
+def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """What a graph is built for: the shapes of tensors, and all other facts; and these tensors."""
+    given: list[Any] = []
+    facts = _facts(args, given), _facts(kwargs, given) if kwargs else None
+    detours = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else ()
+    shapes = tuple([each.shape for each in given])
+    return (shapes, facts, thread.state.recording, dtypes.get_default_dtype(), detours), given
+
+
+def _facts(value: Any, given: list[Any]) -> Any:
+    """What a signature says of an argument but for shapes; tensors and arrays are added to ``given``."""
+    if isinstance(value, Tensor | np.ndarray):
+        given.append(value)
+        array = getattr(value, "array", value)
+        return type(value), array.dtype, array.flags.c_contiguous, getattr(value, "_requires_grad", None)
     if isinstance(value, tuple | list):
-        return (type(value), *map(_key, value))
+        return type(value), tuple([_facts(each, given) for each in value])
     if isinstance(value, dict):
-        return tuple([(name, _key(each)) for name, each in value.items()])
+        return dict, tuple([(name, _facts(each, given)) for name, each in value.items()])
     try:
         hash(value)
     except TypeError:
-        return (type(value), id(value))
-    return (type(value), value)
+        raise StaticError(
+            f"an argument of type {type(value).__name__} says not whether it changed: pass tensors, numbers, "
+            "or tuples, lists and dicts of these"
+        ) from None
+    return type(value), value
 
 
 def in_words(key: Any) -> str:
     """A signature in words."""
-    found: list[str] = []
-
-    def say(part: Any) -> None:
-        if isinstance(part, tuple) and len(part) == 4 and isinstance(part[1], np.dtype):
-            found.append(f"{part[1]}{list(part[0])}")
-        elif isinstance(part, tuple):
-            for each in part:
-                say(each)
-
-    say(key[:2])
-    return ", ".join(found) or "no tensors"
+    return ", ".join([str(list(shape)) for shape in key[0]]) or "no tensors"
 
 
 def _named(function: Any) -> str:

@@ -84,7 +84,7 @@ class Tape:
         facts = {"operation": self.operation, "phase": self.phase, "module": self.module}
         number = self.graph.nodes[-1].id + 1 if self.graph.nodes else 0
         node = Node(
-            number, kind, name, function, args, settings, value, **facts, line=program_line(), label=label
+            number, kind, name, function, args, settings or {}, value, **facts, line=program_line(), label=label
         )
         return self.graph.add(node)
 
@@ -184,7 +184,7 @@ class Tape:
 
     def check(self, condition: Traced, explain: Callable[..., Exception], operands: tuple[Any, ...]) -> None:
         """Stop each run in which ``condition`` is false, with the error ``explain(*operands)``."""
-        explain, given = located(explain), self.lifted((condition, *operands))
+        explain, given = located(explain, self.operation), self.lifted((condition, *operands))
         if self.has_example and not condition.node.value:
             raise explain(*_example(given[1:]))
         self.add("check", "check", explain, given)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.errors import described
-from autokit.static.graph import Graph, Node
+from autokit.static.graph import Node
 from autokit.static.trace import Trace
 
 _FORMS: tuple[Callable[[float], float], ...] = (
@@ -51,37 +51,44 @@ class Sizes:
                 return round(found) if isinstance(one, int | np.integer) else type(one)(found)
         raise Unexplained(f"{one} became {other}")
 
-    def value(self, one: Any, other: Any, table: dict[Node, Node]) -> Any:
-        """The same for arguments: nested numbers, and nodes of the first trace."""
-        if isinstance(one, Node):
-            return table[one]
+    def value(self, one: Any, other: Any) -> Any:
+        """The same for arguments: nested numbers, and nodes."""
         if isinstance(one, slice) and isinstance(other, slice):
-            parts = (one.start, one.stop, one.step), (other.start, other.stop, other.step)
-            return slice(*self.value(*parts, table))
-        if isinstance(one, tuple | list):
-            if type(one) is not type(other) or len(one) != len(other):
-                raise Unexplained("it has other arguments")
-            several = [self.value(each, its, table) for each, its in zip(one, other)]
+            return slice(*self.value((one.start, one.stop, one.step), (other.start, other.stop, other.step)))
+        if isinstance(one, tuple | list | dict) and type(one) is type(other) and len(one) == len(other):
+            if isinstance(one, dict):
+                return dict(zip(one, self.value(tuple(one.values()), tuple(other.values()))))
+            several = list(map(self.value, one, other))
             return type(one)(*several) if hasattr(one, "_fields") else type(one)(several)
-        if isinstance(one, dict):
-            return {name: self.value(each, other[name], table) for name, each in one.items()}
-        if isinstance(one, int | float | np.number) and not isinstance(one, bool):
-            return self.number(one, other)
         if isinstance(one, np.ndarray):
             return self.constant(one, other)
+        if isinstance(one, int | float | np.number) and not isinstance(one, bool):
+            return self.number(one, other)
+        if type(one) is not type(other) or isinstance(one, Node) and one.id != other.id:
+            raise Unexplained("it has other arguments")
         return one
 
     def constant(self, one: Any, other: Any) -> Any:
         """A constant for the wanted size: where it is as long as the batch, it repeats one number."""
         if one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f"):
             return one
-        if len(one.shape) != len(other.shape) or not (one.size and other.size):
-            raise Unexplained("it has another shape")
-        first, second = one.flat[0], other.flat[0]
-        if (one != first).any() or (other != second).any():
+        if (one != one.flat[:1]).any() or (other != other.flat[:1]).any() or not one.size:
             raise Unexplained(f"it was made for {self.first} rows while the graph was built")
-        shape = tuple(map(self.number, one.shape, other.shape))
-        return np.full(shape, self.number(first.item(), second.item()), one.dtype)
+        shape = self.value(one.shape, other.shape)
+        return np.full(shape, self.number(one.flat[0].item(), other.flat[0].item()), one.dtype)
+
+    def resize(self, node: Node, twin: Node) -> None:
+        """Let ``node``, whose like in the other trace is ``twin``, be for the wanted size."""
+        try:
+            node.args, node.settings, node.shape = self.value(
+                (node.args, node.settings, node.shape), (twin.args, twin.settings, twin.shape)
+            )
+            if node.kind == "const":
+                node.value = self.constant(node.value, twin.value)
+            elif node.kind not in ("state", "number") and node.dtype is not None:
+                node.value = np.broadcast_to(np.zeros((), node.dtype), node.shape)
+        except Unexplained as error:
+            raise Unexplained(f"{described(node.line)}: {node.name}: {error}") from None
 
 
 def for_rows(first: Trace, second: Trace, sizes: Sizes) -> Trace:
@@ -92,51 +99,24 @@ def for_rows(first: Trace, second: Trace, sizes: Sizes) -> Trace:
     Unexplained
         With the line of what depends on the number in a way that is not known.
     """
-    mine, theirs = first.graph, second.graph
-    if first.halves or second.halves or [n.name for n in mine.nodes] != [n.name for n in theirs.nodes]:
+    graph, other = first.graph.copy(), second.graph
+    if first.halves or second.halves or [n.name for n in graph.nodes] != [n.name for n in other.nodes]:
         raise Unexplained("the program takes another way")
-    graph, table = Graph(), dict[Node, Node]()
-    live = set(mine.needed(mine.roots()))
-    for node, twin in zip(mine.nodes, theirs.nodes):
-        if node not in live and node.kind not in ("input", "state"):
-            continue
-        try:
-            table[node] = graph.add(_resized(node, twin, sizes, table))
-        except Unexplained as error:
-            raise Unexplained(f"{described(node.line)}: {node.name}: {error}") from None
-    graph.inputs, graph.states = [table[node] for node in mine.inputs], [table[node] for node in mine.states]
-    graph.outputs = [table[node] for node in mine.outputs]
-    graph.updates = {table[state]: table[node] for state, node in mine.updates.items()}
+    live = {*graph.needed(graph.roots()), *graph.inputs, *graph.states}
+    for node, twin in zip(graph.nodes, other.nodes):
+        if node in live:
+            sizes.resize(node, twin)
+    graph.nodes = [node for node in graph.nodes if node in live]
     trace = copy.copy(first)
     trace.graph = graph
-    trace.states = [(tensor, table[node]) for tensor, node in first.states]
+    twins = dict(zip(first.graph.states, graph.states))
+    trace.states = [(tensor, twins[node]) for tensor, node in first.states]
     return trace
 
 
-def _resized(node: Node, twin: Node, sizes: Sizes, table: dict[Node, Node]) -> Node:
-    new = copy.copy(node)
-    new.args = sizes.value(node.args, twin.args, table)
-    new.settings = sizes.value(node.settings, twin.settings, table)
-    new.shape = sizes.value(node.shape, twin.shape, table)
-    if node.kind == "const":
-        new.value = sizes.constant(node.value, twin.value)
-    elif node.kind not in ("state", "number") and new.dtype is not None:
-        new.value = np.broadcast_to(np.zeros((), new.dtype), new.shape)
-    return new
-
-
-def rows_of(keys: list[Any]) -> tuple[int, ...] | None:
-    """The batch sizes of three signatures that differ in nothing else; None where they do."""
-    found: set[tuple[int, ...]] = set()
-
-    def compare(*parts: Any) -> bool:
-        if len(set(map(repr, parts))) == 1:
-            return True
-        if not all([isinstance(part, tuple) and len(part) == len(parts[0]) for part in parts]):
-            return False
-        if all([all([each.__class__ is int for each in part]) for part in parts]):  # they are shapes
-            found.update([each for each in zip(*parts) if len(set(each)) > 1])
-            return True
-        return all([compare(*each) for each in zip(*parts)])
-
-    return found.pop() if compare(*keys) and len(found) == 1 else None
+def sizes_of(several: tuple[tuple[tuple[int, ...], ...], ...]) -> tuple[int, ...] | None:
+    """The number of rows in each of three lists of shapes, if these differ in nothing else; or None."""
+    if len({tuple(map(len, shapes)) for shapes in several}) > 1:
+        return None
+    found = {sizes for shapes in zip(*several) for sizes in zip(*shapes) if len(set(sizes)) > 1}
+    return found.pop() if len(found) == 1 else None

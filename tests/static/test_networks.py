@@ -146,7 +146,7 @@ def test_losses_buffers_and_masks_are_those_of_the_eager_run(name, backend):
         for x, t in data:
             losses[-1].append(run(x, t).item())
             schedule.step()
-    assert len(run.plans) == 1 and sum(map(len, run.plans.values())) == 1
+    assert len(run.plans) == 1
     np.testing.assert_allclose(losses[1], losses[0], rtol=3e-7, atol=3e-7)
     for (key, eager), compiled in zip(models[0].state_dict().items(), models[1].state_dict().values()):
         np.testing.assert_allclose(compiled, eager, rtol=1e-4, atol=1e-5, err_msg=key)
