@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from autokit.base.dtypes import BY_NUMPY
-from autokit.engine.tensor import new_tensor
 from autokit.static.errors import InvalidArgumentError
 from autokit.static.tf.functions import equal, reduce_all
 from autokit.static.tf.graph import Operation, Trace, as_operands, defines, get_default_graph
@@ -21,19 +20,15 @@ __all__ = [
 ]
 
 
-def _text(array: Any, count: int | None) -> str:
-    """The first ``count`` numbers of an array, by default three."""
-    array, count = np.asarray(array), 3 if count is None else count
+def _text(value: Any, count: int | None) -> str:
+    """A word, or the first ``count`` numbers of an array, by default three."""
+    if isinstance(value, str):
+        return value
+    array, count = np.asarray(value), 3 if count is None else count
     short = array.ndim == 0 or count < 0 or array.size <= count
     shown = array if short else array.reshape(-1)[:count]
     text = np.array2string(shown, formatter={"float_kind": "{:g}".format})
     return text if short else f"{text[:-1]}...]"
-
-
-def _write(trace: Trace, values: Any, write: Callable[..., None]) -> None:
-    """Let each run that needs this operation call ``write`` with the arrays of ``values``, and with words."""
-    arrays = tuple([trace.traced(each) if hasattr(each, "array") else each for each in values])
-    trace.tape.add("effect", trace.operation.type, write, trace.tape.lifted(arrays))
 
 
 @defines("Print", "input_")
@@ -46,36 +41,38 @@ def Print(
     def write(*arrays: Any) -> None:
         left[0] -= 1
         if left[0] != -1:
-            texts = [_text(each, summarize) for each in arrays]
-            shown = [each if each[0] == "[" else f"[{each}]" for each in texts]
-            print(message + "".join(shown), file=sys.stderr)
+            texts = [_text(each, summarize).strip("[]") for each in arrays]
+            print(message + "".join([f"[{each}]" for each in texts]), file=sys.stderr)
 
-    _write(trace, data, write)
+    trace.effect(write, *data)
     return input_
 
 
-def print_(*inputs: Any, summarize: int = 3, output_stream: Any = None, name: str | None = None) -> Operation:
+def print_(*inputs: Any, summarize: int = 3, name: str | None = None) -> Operation:
     """An operation that prints ``inputs``, tensors and words."""
 
     def write(*arrays: Any) -> None:
-        texts = [each if isinstance(each, str) else _text(each, summarize) for each in arrays]
-        print(*texts, file=output_stream or sys.stderr)
+        print(*[_text(each, summarize) for each in arrays], file=sys.stderr)
 
     def compute(trace: Trace, *values: Any) -> None:
-        _write(trace, values, write)
+        trace.effect(write, *values)
 
-    return get_default_graph().add("PrintV2", compute, inputs, name=name, outputs=0)
+    return get_default_graph().add("PrintV2", compute, *inputs, name=name, outputs=0)
 
 
-@defines("Assert", "condition", outputs=lambda *_, **settings: 0)
-def Assert(trace: Trace, condition: Any, data: Any, summarize: int | None = None) -> None:
+def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Operation:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
-        texts = [each if isinstance(each, str) else _text(each, summarize) for each in arrays]
-        return InvalidArgumentError("assertion failed: " + " ".join(texts))
+        return InvalidArgumentError(
+            "assertion failed: " + " ".join([_text(each, summarize) for each in arrays])
+        )
 
-    trace.check(trace.traced(condition), explain, *data)
+    def compute(trace: Trace, condition: Any, *values: Any) -> None:
+        trace.check(trace.traced(condition), explain, *values)
+
+    graph = get_default_graph()
+    return graph.add("Assert", compute, *as_operands(graph, [condition]), *data, name=name, outputs=0)
 
 
 def assert_equal(
@@ -112,37 +109,24 @@ def py_func(
     """The results of a function of Python's on arrays; no gradient flows through it."""
     dtypes = [as_numpy(each) for each in (Tout if isinstance(Tout, list | tuple) else [Tout])]
 
-    def called(*arrays: Any) -> tuple[Any, ...]:
+    def called(*arrays: Any) -> list[Any]:
         results = func(*arrays)
         several = results if len(dtypes) > 1 else [results]
-        return tuple([np.asarray(each, dtype) for each, dtype in zip(several, dtypes)])
+        return [np.asarray(each, dtype) for each, dtype in zip(several, dtypes)]
 
     def compute(trace: Trace, *values: Any, dtype: Any) -> Any:
-        arrays = tuple([trace.traced(each) for each in values])
-        parts = trace.tape.call("py_func", _OnceForTheTrace(called), arrays, kind="effect")
-        return [new_tensor(each) for each in parts]
+        # The trace calls it, to know the shapes; the first run, if it gives the same arrays, does not again.
+        arrays = [np.array(trace.node(each).value) for each in values]
+        first = [(arrays, called(*arrays))]
 
-    graph, settings, count = get_default_graph(), {"dtype": BY_NUMPY[dtypes[0]]}, len(dtypes)
-    operands = as_operands(graph, tuple(inp))
-    made = graph.add("PyFunc", compute, operands, settings, name=name, outputs=count, at_once=False)
+        def run(*arrays: Any) -> list[Any]:
+            given, results = first.pop() if first else ((), ())
+            same = results and all(map(np.array_equal, given, arrays))
+            return list(results) if same else called(*arrays)
+
+        return trace.noted("py_func", run, values, first[0][1], "effect")
+
+    graph, dtype, count = get_default_graph(), BY_NUMPY[dtypes[0]], len(dtypes)
+    operands = as_operands(graph, list(inp))
+    made = graph.add("PyFunc", compute, *operands, name=name, outputs=count, at_once=False, dtype=dtype)
     return made.outputs if isinstance(Tout, list | tuple) else made.outputs[0]
-
-
-class _OnceForTheTrace:
-    """A function that is called once for the trace and the first run, if both give it the same arrays.
-
-    The trace of a session computes with what is fed, so as to know the shape of the result.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.traced: Any = None
-
-    def __call__(self, *arrays: Any) -> Any:
-        if self.traced is None:
-            self.traced = [np.array(each) for each in arrays], self.function(*arrays)
-            return self.traced[1]
-        traced, self.traced = self.traced, ()
-        if traced and all(map(np.array_equal, traced[0], arrays)):
-            return traced[1]
-        return self.function(*arrays)

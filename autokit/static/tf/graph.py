@@ -23,7 +23,7 @@ from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import Untraceable, described, failed, program_line
 from autokit.static.graph import Node, mapped
-from autokit.static.tf.shapes import TensorShape, as_numpy, converted, different
+from autokit.static.tf.shapes import TensorShape, as_numpy, converted, different, sizes_of
 from autokit.static.traced import Tape, Traced
 from autokit.static.tracing import Tracing
 
@@ -49,26 +49,23 @@ class Operation:
         The line of the program that defined it.
     place : int
         Its place in the program.
-    at_once, traced : bool
-        Whether it is to be traced when it is defined, and whether it was.
+    traced : bool
+        Whether it was traced when it was defined.
     """
 
     def __init__(
-        self, graph: Graph, name: str, kind: str, compute: Callable[..., Any], operands: Any, settings: Any
+        self, graph: Graph, name: str, kind: str, compute: Any, operands: Any, settings: Any
     ) -> None:
         self.graph, self.name, self.type, self.compute = graph, name, kind, compute
         self.operands, self.settings = operands, settings
         self.line, self.waits, self.place = program_line(), tuple(graph.waits[-1]), len(graph.operations)
         self.outputs: list[Tensor] = []
-        self.at_once, self.traced = True, False
+        self.traced = False
 
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors among the operands and the settings."""
-        found: list[Tensor] = []
-        both = self.operands, self.settings
-        mapped(both, lambda each: found.append(each) if isinstance(each, Tensor) else None)
-        return found
+        return tensors_in((self.operands, self.settings))
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run it in ``session``, by default in that of the ``with`` block."""
@@ -76,6 +73,13 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+def tensors_in(values: Any) -> list[Tensor]:
+    """The tensors in nested tuples, lists and dicts."""
+    found: list[Any] = []
+    mapped(values, found.append)
+    return [each for each in found if isinstance(each, Tensor)]
 
 
 class Tensor:
@@ -158,14 +162,11 @@ class Trace:
         For each variable the values that it has one after the other: the last is the newest.
     assigned : list of Variable
         Those that change.
-    repeats : bool
-        Whether random numbers are those that were drawn last.
     states : dict
         For each variable the node of the value with which a run begins.
     """
 
     operation: Operation
-    repeats = False
 
     def __init__(self, array_of: Callable[[Tensor], Any], generator_of: Callable[[Operation], Any]) -> None:
         self.tape, self.array_of, self.generator_of = Tape(), array_of, generator_of
@@ -176,7 +177,9 @@ class Trace:
         self.states: dict[Tensor, Node] = {}
 
     def run(self, operation: Operation) -> None:
-        """Let ``operation`` compute; its nodes have the line that defined it."""
+        """Let ``operation`` compute, if it does; its nodes have the line that defined it."""
+        if operation.compute is None:
+            return
         tape = self.tape
         start = len(tape.graph.nodes)
         self.operation = operation
@@ -204,6 +207,11 @@ class Trace:
 
         operands = [self.traced(each) if hasattr(each, "array") else each for each in values]
         self.tape.add("check", operation.type, explained, self.tape.lifted((condition, *operands)))
+
+    def effect(self, function: Callable[..., None], *values: Any) -> None:
+        """Let each run that needs this operation call ``function`` with ``values``, tensors and words."""
+        arrays = tuple([self.traced(each) if hasattr(each, "array") else each for each in values])
+        self.tape.add("effect", self.operation.type, function, self.tape.lifted(arrays))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -235,17 +243,20 @@ class Trace:
         node = self.tape.add("call", self.operation.type, array.copy, value=array)
         return learning(new_tensor(Traced(self.tape, node)))
 
-    def drawn(self, draw: Callable[[Any], Any], sizes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def drawn(self, draw: Callable[..., Any], shape: Any, dtype: Any) -> Any:
         """The value of an operation that draws random numbers, by ``draw`` from a generator, in each run."""
-        stream, repeats = self.generator_of(self.operation), self.repeats
+        generator, sizes, kind = self.generator_of(self.operation), sizes_of(shape), as_numpy(dtype)
 
         def numbers() -> np.ndarray:
-            if not repeats:
-                stream.last = np.asarray(draw(stream.generator)).astype(dtype)
-            return stream.last
+            return np.asarray(draw(generator, sizes)).astype(kind)
 
-        node = self.tape.add("draw", self.operation.type, numbers, value=np.zeros(sizes, dtype))
+        node = self.tape.add("draw", self.operation.type, numbers, value=np.zeros(sizes, kind))
         return learning(new_tensor(Traced(self.tape, node)))
+
+    def noted(self, name: str, function: Callable[..., Any], values: Any, results: Any, kind: str) -> Any:
+        """The results of a call in each run, which are like ``results`` and no derivative flows through."""
+        nodes = tuple([self.node(each) for each in values])
+        return list(map(new_tensor, self.tape.parts(name, function, nodes, {}, list(results), kind)))
 
     def feed(self, tensor: Tensor, array: np.ndarray) -> None:
         """Let ``tensor`` be an input, in place of what its operation computes."""
@@ -285,6 +296,17 @@ def learning(value: Any) -> Any:
     return value
 
 
+class VariableScope:
+    """The prefix of variables' names, and whether ``get_variable`` gives existing ones."""
+
+    def __init__(self, name: str, reuse: Any) -> None:
+        self.name, self.reuse = name, reuse
+
+    def reuse_variables(self) -> None:
+        """From here on, give the existing variables."""
+        self.reuse = True
+
+
 class Graph:
     """A graph of TensorFlow's: its operations, in the order of the program, and their names."""
 
@@ -295,9 +317,9 @@ class Graph:
         self.scopes: list[str] = [""]
         self.waits: list[list[Operation]] = [[]]  # as the scopes, those of the innermost block come last
         self.seed: int | None = None
-        self.variable_scopes: list[Any] = []
+        self.variable_scopes = [VariableScope("", False)]
         self.collections: dict[str, list[Any]] = {}
-        self.trace = Trace(lambda variable: variable.op.settings["example"], lambda operation: None)
+        self.trace = Trace(lambda variable: variable.example.array, lambda operation: None)
 
     def as_default(self) -> Any:
         """A ``with`` block whose operations are added to this graph."""
@@ -309,19 +331,18 @@ class Graph:
 
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of this name."""
-        if not isinstance(self.named.get(name), Operation):
-            raise KeyError(f"The name '{name}' refers to an Operation not in the graph.")
-        return self.named[name]
+        return self._find(name, Operation)
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor of this name, such as ``"x:0"``."""
-        if ":" not in name:
-            raise ValueError(
-                f"The name '{name}' refers to an Operation, not a Tensor. Tensor names must be of the form "
-                f'"<op_name>:<output_index>": write "{name}:0"'
+        return self._find(name, Tensor)
+
+    def _find(self, name: str, kind: type) -> Any:
+        if not isinstance(self.named.get(name), kind):
+            raise KeyError(
+                f"The name '{name}' refers to a {kind.__name__} which does not exist. Operations have names "
+                "such as x, and their tensors such as x:0"
             )
-        if name not in self.named:
-            raise KeyError(f"The name '{name}' refers to a Tensor which does not exist.")
         return self.named[name]
 
     def unique_name(self, name: str) -> str:
@@ -339,59 +360,45 @@ class Graph:
     def add(
         self,
         kind: str,
-        compute: Callable[..., Any],
-        operands: tuple[Any, ...] = (),
-        settings: dict[str, Any] | None = None,
-        *,
+        compute: Callable[..., Any] | None,
+        *operands: Any,
         name: str | None = None,
         outputs: int = 1,
         at_once: bool = True,
+        **settings: Any,
     ) -> Operation:
-        """Define an operation with so many ``outputs``; it is traced unless an operand's shape is unknown."""
-        operation = Operation(self, self.unique_name(name or kind), kind, compute, operands, settings or {})
+        """Define an operation with so many ``outputs``, and trace it, unless that has to wait for a run."""
+        operation = Operation(self, self.unique_name(name or kind), kind, compute, operands, settings)
         for _ in range(outputs):
             Tensor(operation)
-        for each in operation.inputs:
-            if each.graph is not self:
-                raise ValueError(f"{each!r} is not an element of this graph.")
-        operation.at_once = at_once
-        self.define(operation)
+        if any([each.graph is not self for each in operation.inputs]):
+            raise ValueError(f"{operation.inputs} has a tensor that is not an element of this graph.")
+        if at_once and all([each.example is not None for each in operation.inputs]):
+            self._define(operation)
         self.operations.append(operation)
         self.named.update([(operation.name, operation), *[(each.name, each) for each in operation.outputs]])
         return operation
 
-    def _refuse(self, operation: Operation, error: Exception) -> None:
-        """Raise the ``error`` of a definition, unless sizes that only a run knows may be the reason."""
-        shapes = [each.shape for each in operation.inputs]
-        pair = None if operation.settings else different(shapes, operation.type == "MatMul")
-        if pair is not None:
-            listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
-            raise ValueError(
-                f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
-                f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
-            ) from None
-        if type(error) not in (RuntimeError, ValueError) or not any(
-            [None in each.as_list() for each in shapes]
-        ):
-            raise error
-
-    def retrace(self) -> None:
-        """Define all operations again."""
-        self.trace = Trace(self.trace.array_of, self.trace.generator_of)
-        for operation in self.operations:
-            self.define(operation)
-
-    def define(self, operation: Operation) -> None:
-        """Compute ``operation`` on examples, if there are some for all of its operands."""
-        if operation.at_once and not any([each.example is None for each in operation.inputs]):
-            try:
-                self.trace.run(operation)
-            except (RuntimeError, ValueError) as error:
-                self._refuse(operation, error)
-                return
-            operation.traced = True
-            for tensor in operation.outputs:
-                tensor.example = self.trace.values[tensor]
+    def _define(self, operation: Operation) -> None:
+        """Compute ``operation`` on examples, so that its outputs have shapes; a run may have to know more."""
+        try:
+            self.trace.run(operation)
+        except (RuntimeError, ValueError) as error:
+            shapes = [each.shape for each in operation.inputs]
+            pair = None if operation.settings else different(shapes, operation.type == "MatMul")
+            if pair is not None:
+                listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
+                raise ValueError(
+                    f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
+                    f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
+                ) from None
+            known = not any([None in each.as_list() for each in shapes])
+            if known or type(error) not in (RuntimeError, ValueError):
+                raise
+            return
+        operation.traced = True
+        for tensor in operation.outputs:
+            tensor.example = self.trace.values[tensor]
 
 
 def needed(wanted: Iterable[Operation], fed: Container[Tensor] = ()) -> list[Operation]:
@@ -477,7 +484,6 @@ class GraphKeys:
 
     GLOBAL_VARIABLES = "variables"
     TRAINABLE_VARIABLES = "trainable_variables"
-    REGULARIZATION_LOSSES = "regularization_losses"
 
 
 # ---------------------------------------------------------------- functions that define operations
@@ -498,23 +504,21 @@ def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = 
     tensors = operands.split()
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = signature(function)
-        traces = "trace" in parameters.parameters
-        parameters = signature(partial(function, None)) if traces else parameters
+        traces = "trace" in signature(function).parameters
+        parameters = signature(partial(function, None) if traces else function)
 
         @wraps(function)
         def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
             given = parameters.bind(*args, **settings).arguments
             graph = get_default_graph()
-            values = as_operands(graph, tuple([given.pop(each, None) for each in tensors]))
+            values = as_operands(graph, [given.pop(each, None) for each in tensors])
             count = 1 if outputs is None else outputs(*values, **given)
 
             def compute(trace: Trace, *values: Any, **settings: Any) -> Any:
-                named = dict(zip(tensors, values))
-                return function(*[trace] * traces, **named, **settings)
+                return function(*[trace] * traces, **dict(zip(tensors, values)), **settings)
 
-            made = graph.add(kind, compute, values, given, name=name, outputs=count)
-            return made.outputs[0] if outputs is None else made.outputs or made
+            made = graph.add(kind, compute, *values, name=name, outputs=count, **given)
+            return made.outputs[0] if outputs is None else made.outputs
 
         define.plain, define.operands = None if traces else function, tensors  # type: ignore[attr-defined]
         return define
@@ -522,25 +526,23 @@ def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = 
     return decorate
 
 
-def as_operands(graph: Graph, values: Any) -> Any:
+def as_operands(graph: Graph, values: list[Any]) -> list[Any]:
     """``values`` with constants in place of lists and arrays, and of numbers if there is no tensor."""
-    tensors: list[Tensor] = []
-    mapped(values, lambda each: tensors.append(each) if isinstance(each, Tensor) else None)
-    dtype = tensors[0].dtype if tensors else None
+    dtype = next((each.dtype for each in tensors_in(values)), None)
 
     def lift(value: Any) -> Any:
-        if isinstance(value, list | tuple) and any([isinstance(each, Tensor) for each in value]):
-            return [lift(each) for each in value]
-        if value is None or isinstance(value, Tensor) or tensors and isinstance(value, bool | int | float):
+        if value is None or isinstance(value, Tensor) or dtype and isinstance(value, bool | int | float):
             return value
+        if isinstance(value, list | tuple) and tensors_in(value):
+            return [lift(each) for each in value]
         if isinstance(value, Value):
             raise TypeError(f"{value!r} is a tensor of eager autokit: feed value.numpy(), or use tf.constant")
         array = converted(value)
-        if tensors and array.dtype.kind in "fi" and dtype is not None and dtype.is_floating_point:
+        if dtype and dtype.is_floating_point and array.dtype.kind in "fi":
             array = array.astype(dtype.numpy)
         return constant_of(graph, array)
 
-    return tuple(map(lift, values))
+    return list(map(lift, values))
 
 
 def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:

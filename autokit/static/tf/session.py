@@ -82,13 +82,12 @@ class Program:
             return
         if operation.type == "Placeholder":
             raise _not_fed(operation.outputs[0])
-        if operation.type != "VariableV2":
-            try:
-                self.trace.run(operation)
-            except OpError:
-                raise
-            except Exception as error:
-                raise failed(error, operation.line, operation.name) from None
+        try:
+            self.trace.run(operation)
+        except OpError:
+            raise
+        except Exception as error:
+            raise failed(error, operation.line, operation.name) from None
 
     def _update(self, variable: Tensor) -> None:
         """Let a run write the last value of ``variable`` into the session's array."""
@@ -182,7 +181,7 @@ class Session:
             if seed is None and graph_seed is not None:
                 seed = operation.place
             both = None if seed is None else [graph_seed or 0, seed]
-            self.generators[operation] = SimpleNamespace(generator=np.random.default_rng(both), last=None)
+            self.generators[operation] = np.random.default_rng(both)
         return self.generators[operation]
 
     # ------------------------------------------------------------ running
@@ -214,13 +213,23 @@ class Session:
         """
         wanted = self._wanted(fetches)
         program, feeds = self.prepare(wanted, feed_dict)
-        results = iter(program.run(feeds, self.compiled))
+        results = iter(self.execute(program, feeds))
         self.initialized.update(program.changed)
         values = [next(results)[()] if isinstance(each, Tensor) else None for each in wanted]
         if not isinstance(fetches, list | tuple | dict):
             return values[0]
         remaining = iter(values)
         return mapped(fetches, lambda _: next(remaining))
+
+    def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
+        """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
+        return program.run(feeds, self.compiled)
+
+    def debug(self) -> Session:
+        """This session under a debugger: its runs stop before each node."""
+        from autokit.static.debugger import LocalCLIDebugWrapperSession
+
+        return LocalCLIDebugWrapperSession(self)
 
     def prepare(self, wanted: list[Any], feed_dict: Any = None) -> tuple[Program, list[np.ndarray]]:
         """The program for ``wanted`` and the sizes in ``feed_dict``, and the arrays to feed."""

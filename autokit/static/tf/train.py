@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from autokit.ops.create import ones_like
 from autokit.serialization import load, save
 from autokit.static.errors import NotFoundError, described
 from autokit.static.tf.absent import absent
-from autokit.static.tf.graph import Graph, Operation, Tensor, Trace, as_operands, get_default_graph, needed
+from autokit.static.tf.graph import Operation, Tensor, Trace, as_operands, get_default_graph
 from autokit.static.tf.values import Variable, assign_add, global_variables, group, trainable_variables
 
 __all__ = [
@@ -24,45 +23,33 @@ __all__ = [
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list[Tensor | None]:
     """The derivatives of the sum of ``ys`` by each of ``xs``; None for one that takes no part."""
-    graph = get_default_graph()
-    ends = ys if isinstance(ys, list | tuple) else [ys]
-    sources = xs if isinstance(xs, list | tuple) else [xs]
-    seeds = grad_ys if isinstance(grad_ys, list | tuple) else [grad_ys] * len(ends)
-    _record_first_derivatives(graph, ends)
+    ends, sources, seeds = [
+        list(each) if isinstance(each, list | tuple) else [each] for each in (ys, xs, grad_ys)
+    ]
+    graph, seeds = get_default_graph(), seeds if grad_ys is not None else [None] * len(ends)
 
-    def compute(trace: Trace, ends: Any, seeds: Any, recorded: Any) -> list[Any]:
+    def compute(trace: Trace, ends: Any, seeds: Any) -> list[Any]:
         trace.tape.phase = "backward"
-        return _derivatives(trace, ends, sources, seeds, bool(recorded))
+        return _derivatives(trace, ends, sources, seeds)
 
-    settings = {"ends": list(ends), "seeds": as_operands(graph, seeds), "recorded": []}
-    made = graph.add("Gradients", compute, (), settings, name=name, outputs=len(sources))
+    settings = {"ends": ends, "seeds": as_operands(graph, seeds)}
+    made = graph.add("Gradients", compute, name=name, outputs=len(sources), **settings)
     return [None if made.traced and each.example is None else each for each in made.outputs]
 
 
-def _record_first_derivatives(graph: Graph, ends: Sequence[Tensor]) -> None:
-    """Let the gradients among what ``ends`` are computed from be recorded, so that they have derivatives."""
-    firsts = [each for each in needed([end.op for end in ends]) if each.type == "Gradients"]
-    new = [each.settings["recorded"] for each in firsts if not each.settings["recorded"]]
-    try:
-        for each in new:
-            each.append(True)
-        if new:
-            graph.retrace()
-    except NotImplementedError:
-        for each in new:
-            each.clear()
-        graph.retrace()
-        raise
-
-
-def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any, recorded: bool) -> list[Any]:
+def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any) -> list[Any]:
+    """A variable has several leaves, the values that it had one after the other: their derivatives add up."""
     leaves = [trace.history.get(x, []) if x.is_variable else [trace.values.get(x)] for x in sources]
     several = [leaf for group in leaves for leaf in group if leaf is not None and leaf._requires_grad]
-    pairs = [(end, seed) for end, seed in zip(ends, seeds) if end._requires_grad]
+    pairs = [
+        (end, ones_like(end) if seed is None else seed)
+        for end, seed in zip(ends, seeds)
+        if end._requires_grad
+    ]
     if not pairs or not several:
         return [None] * len(sources)
-    several_ends, given = zip(*[(end, ones_like(end) if seed is None else seed) for end, seed in pairs])
-    found = grad(several_ends, several, given, retain_graph=True, create_graph=recorded, allow_unused=True)
+    used, given = zip(*pairs)
+    found = grad(used, several, given, create_graph=True, allow_unused=True)
     by_leaf = {id(leaf): one for leaf, one in zip(several, found) if one is not None}
     parts = [[by_leaf[id(leaf)] for leaf in group if id(leaf) in by_leaf] for group in leaves]
     return [sum(each[1:], each[0]) if each else None for each in parts]
@@ -122,10 +109,7 @@ class Optimizer:
 
     def _change(self, gradient: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
-        zeros, name = (
-            np.zeros(variable.shape.as_list(), variable.dtype.numpy),
-            f"{variable.op.name}/{self.name}",
-        )
+        zeros, name = np.zeros_like(variable.example.array), f"{variable.op.name}/{self.name}"
         first = [zeros.dtype.type(1) if value is None else zeros + value for value in self.slots]
         slots = [Variable(value, trainable=False, name=name) for value in first]
 
@@ -137,7 +121,7 @@ class Optimizer:
                 trace.assign(each, value)
 
         rate = self.rate() if callable(self.rate) else self.rate
-        return variable.graph.add(f"Apply{self.name}", compute, (rate, gradient), outputs=0)
+        return variable.graph.add(f"Apply{self.name}", compute, rate, gradient, outputs=0)
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -160,15 +144,11 @@ class MomentumOptimizer(Optimizer):
 
 
 class AdagradOptimizer(Optimizer):
-    """Steps that shrink with the sum of the squared gradients."""
+    """Steps that shrink with the sum of the squared gradients, which begins with 0.1."""
 
-    settings = {"initial_accumulator_value": 0.1}  # noqa: RUF012
+    slots = (0.1,)
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        self.slots = tuple(self.settings.values())
-
-    def step(self, rate: Any, g: Any, w: Any, total: Any, **_: Any) -> tuple[Any, ...]:
+    def step(self, rate: Any, g: Any, w: Any, total: Any) -> tuple[Any, ...]:
         """The formula."""
         total = total + g * g
         return w - rate * g / total.sqrt(), total

@@ -13,32 +13,20 @@ from typing import Any
 import numpy as np
 
 from autokit.base import dtypes
+from autokit.engine.tensor import new_tensor
 from autokit.static.errors import described
-from autokit.static.tf.graph import (
-    GraphKeys,
-    Operation,
-    Tensor,
-    Trace,
-    add_to_collection,
-    constant_of,
-    control_dependencies,
-    defines,
-    get_collection,
-    get_default_graph,
-    inside,
-    name_scope,
-)
+from autokit.static.tf import graph as graphs
+from autokit.static.tf.graph import GraphKeys, Operation, Tensor, Trace, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, as_numpy, converted, known, sizes_of
 
 __all__ = [
-    *("AUTO_REUSE", "Variable", "assign", "assign_add", "assign_sub", "constant"),
-    *("constant_initializer", "convert_to_tensor", "fill", "get_variable", "get_variable_scope"),
-    *("global_variables", "global_variables_initializer", "glorot_uniform_initializer", "group"),
-    *("initialize_all_variables", "linspace", "ones", "ones_initializer", "placeholder"),
-    *("placeholder_with_default", "random_normal", "random_normal_initializer", "random_uniform"),
-    *("random_uniform_initializer", "range", "set_random_seed", "trainable_variables"),
-    *("truncated_normal", "truncated_normal_initializer", "variable_scope"),
-    *("variables_initializer", "zeros", "zeros_initializer"),
+    *("AUTO_REUSE", "Variable", "assign", "assign_add", "assign_sub", "constant", "constant_initializer"),
+    *("convert_to_tensor", "fill", "get_variable", "get_variable_scope", "global_variables"),
+    *("global_variables_initializer", "glorot_uniform_initializer", "group", "initialize_all_variables"),
+    *("linspace", "ones", "ones_initializer", "placeholder", "placeholder_with_default", "random_normal"),
+    *("random_normal_initializer", "random_uniform", "random_uniform_initializer", "range"),
+    *("set_random_seed", "trainable_variables", "truncated_normal", "truncated_normal_initializer"),
+    *("variable_scope", "zeros", "zeros_initializer"),
 ]
 
 float32 = dtypes.BY_NAME["float32"]
@@ -47,15 +35,13 @@ float32 = dtypes.BY_NAME["float32"]
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
     kind = dtypes.BY_NUMPY[as_numpy(dtype)]
-    given = [-1 if size is None else int(size) for size in (() if shape is None else shape)]
-    sizes = [unknown if size < 0 else size for size, unknown in zip(given, OPEN)]
+    sizes = [unknown if size in (None, -1) else int(size) for size, unknown in zip(shape or (), OPEN)]
 
     def compute(trace: Trace, dtype: Any) -> Any:
         return trace.given("input", np.broadcast_to(np.zeros((), kind.numpy), sizes), trace.operation.name)
 
-    graph, settings = get_default_graph(), {"dtype": kind}
-    made = graph.add("Placeholder", compute, (), settings, name=name, at_once=shape is not None)
-    return made.outputs[0]
+    at_once = shape is not None
+    return get_default_graph().add("Placeholder", compute, name=name, at_once=at_once, dtype=kind).outputs[0]
 
 
 @defines("PlaceholderWithDefault", "input")
@@ -69,30 +55,32 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
     array = converted(value, dtype)
     if shape is not None:
         array = np.full(shape, array) if array.size == 1 else array.reshape(shape)
-    return constant_of(get_default_graph(), array, name)
+    return graphs.constant_of(get_default_graph(), array, name)
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """``value`` as a tensor of the graph."""
-    return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
-
-
-@defines("zeros")
-def zeros(trace: Trace, shape: Any, dtype: Any = "float32") -> Any:
-    """A tensor of zeros."""
-    return trace.constant(np.zeros(sizes_of(shape), as_numpy(dtype)))
-
-
-@defines("ones")
-def ones(trace: Trace, shape: Any, dtype: Any = "float32") -> Any:
-    """A tensor of ones."""
-    return trace.constant(np.ones(sizes_of(shape), as_numpy(dtype)))
+    if not isinstance(value, Tensor):
+        return constant(value, dtype, name=name)
+    if dtype is not None and value.dtype.numpy != as_numpy(dtype):
+        raise ValueError(f"Tensor conversion requested dtype {dtype} for {value!r}: write tf.cast(…)")
+    return value
 
 
 @defines("Fill")
-def fill(trace: Trace, dims: Any, value: Any) -> Any:
+def fill(trace: Trace, dims: Any, value: Any, dtype: Any = None) -> Any:
     """A tensor of shape ``dims`` whose elements are all ``value``."""
-    return trace.constant(np.full(sizes_of(dims), converted(known(value))))
+    return trace.constant(np.full(sizes_of(dims), converted(known(value), dtype)))
+
+
+def zeros(shape: Any, dtype: Any = float32, name: str = "zeros") -> Tensor:
+    """A tensor of zeros."""
+    return fill(shape, 0, dtype, name=name)
+
+
+def ones(shape: Any, dtype: Any = float32, name: str = "ones") -> Tensor:
+    """A tensor of ones."""
+    return fill(shape, 1, dtype, name=name)
 
 
 @defines("range")
@@ -118,69 +106,55 @@ def set_random_seed(seed: int) -> None:
 
 @defines("random_normal")
 def random_normal(
-    trace: Trace, shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = "float32", seed: Any = None
+    trace: Trace, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None
 ) -> Any:
     """Normal random numbers, new ones in each run."""
-    sizes = sizes_of(shape)
-    return trace.drawn(lambda generator: generator.normal(mean, stddev, sizes), sizes, as_numpy(dtype))
+    return trace.drawn(lambda generator, sizes: generator.normal(mean, stddev, sizes), shape, dtype)
 
 
 @defines("truncated_normal")
 def truncated_normal(
-    trace: Trace, shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = "float32", seed: Any = None
+    trace: Trace, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None
 ) -> Any:
     """Normal random numbers; those more than two standard deviations from the mean are drawn again."""
-    sizes = sizes_of(shape)
 
-    def draw(generator: Any) -> Any:
+    def draw(generator: Any, sizes: Any) -> Any:
         values = generator.standard_normal(sizes)
         while (far := np.abs(values) > 2).any():
             values = np.where(far, generator.standard_normal(sizes), values)
         return mean + stddev * values
 
-    return trace.drawn(draw, sizes, as_numpy(dtype))
+    return trace.drawn(draw, shape, dtype)
 
 
 @defines("random_uniform")
 def random_uniform(
-    trace: Trace,
-    shape: Any,
-    minval: float = 0.0,
-    maxval: float = 1.0,
-    dtype: Any = "float32",
-    seed: Any = None,
+    trace: Trace, shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = float32, seed: Any = None
 ) -> Any:
     """Random numbers from ``minval`` to below ``maxval``, all equally likely."""
-    sizes = sizes_of(shape)
-    return trace.drawn(lambda generator: generator.uniform(minval, maxval, sizes), sizes, as_numpy(dtype))
+    return trace.drawn(lambda generator, sizes: generator.uniform(minval, maxval, sizes), shape, dtype)
 
 
 # ---------------------------------------------------------------- variables
 
 
-def _assignment(variable: Any, value: Tensor, name: Any, sign: int = 0, at_once: bool = True) -> Tensor:
-    """The output of an operation that assigns ``value``; or adds it, or subtracts it, by its ``sign``."""
+def _assigning(kind: str, sign: int) -> Callable[..., Tensor]:
+    """One of the functions ``assign``, ``assign_add`` and ``assign_sub``."""
 
-    def compute(trace: Trace, value: Any) -> Any:
-        return trace.assign(variable, trace.read(variable) + sign * value if sign else value)
-
-    kind = {0: "Assign", 1: "AssignAdd", -1: "AssignSub"}[sign]
-    return variable.graph.add(kind, compute, (value,), name=name, at_once=at_once).outputs[0]
-
-
-def _assigning(sign: int) -> Callable[..., Tensor]:
-    """The functions ``assign``, ``assign_add`` and ``assign_sub``."""
-
-    def define(ref: Any, value: Any, validate_shape: bool = True, name: str | None = None) -> Tensor:
+    def define(ref: Any, value: Any, name: str | None = None, at_once: bool = True) -> Tensor:
         """Change a variable in each run that needs it; the result is the new value."""
         if not isinstance(value, Tensor):
             value = constant(value, ref.dtype, name=f"{ref.op.name}/value")
-        return _assignment(ref, value, name, sign)
+
+        def compute(trace: Trace, value: Any) -> Any:
+            return trace.assign(ref, trace.read(ref) + sign * value if sign else value)
+
+        return ref.graph.add(kind, compute, value, name=name, at_once=at_once).outputs[0]
 
     return define
 
 
-assign, assign_add, assign_sub = _assigning(0), _assigning(1), _assigning(-1)
+assign, assign_add, assign_sub = map(_assigning, ("Assign", "AssignAdd", "AssignSub"), (0, 1, -1))
 
 
 class Variable(Tensor):
@@ -198,141 +172,104 @@ class Variable(Tensor):
     assign, assign_add, assign_sub = assign, assign_add, assign_sub
 
     def __init__(
-        self,
-        initial_value: Any,
-        trainable: Any = True,
-        *_: Any,
-        name: Any = None,
-        dtype: Any = None,
-        **settings: Any,
+        self, initial_value: Any, trainable: Any = True, name: Any = None, dtype: Any = None
     ) -> None:
         graph = get_default_graph()
-        value = initial_value() if callable(initial_value) else initial_value
         name = graph.unique_name(name or "Variable") + "/"
+        value = initial_value() if callable(initial_value) else initial_value
         value = convert_to_tensor(value, dtype, name=f"{name}initial_value/")
         if value.example is None:
             raise ValueError("initial_value must have a shape specified")
-        example = {"example": np.zeros(value.example.shape, value.example.array.dtype)}
-        made = graph.add("VariableV2", _read, (), example, name=name, outputs=0, at_once=False)
-        super().__init__(made)
+        super().__init__(graph.add("VariableV2", None, name=name, outputs=0, at_once=False))
         graph.named[self.name] = self
-        made.at_once = True
-        graph.define(made)
-        self.trainable, self.initial_value = bool(trainable), value
-        self.initializer = _assignment(self, value, f"{name}Assign/", at_once=False).op
-        add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
+        self.example = new_tensor(np.zeros(value.example.array.shape, value.dtype.numpy))
+        self.initializer = self.assign(value, f"{name}Assign/", at_once=False).op
+        graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
         if trainable:
-            add_to_collection(GraphKeys.TRAINABLE_VARIABLES, self)
-
-    def initialized_value(self) -> Tensor:
-        """The value that its initializer computes."""
-        return self.initial_value
-
-    def read_value(self) -> Tensor:
-        """Its value at this place of the program."""
-        return self.graph.add("Identity", lambda trace, a: a, (self,), name="read").outputs[0]
-
-    value = read_value
+            graphs.add_to_collection(GraphKeys.TRAINABLE_VARIABLES, self)
 
     def __repr__(self) -> str:
         return super().__repr__().replace("tf.Tensor", "tf.Variable").replace(">", "_ref>")
 
 
-def _read(trace: Trace, example: Any) -> Any:
-    return trace.read(trace.operation.outputs[0])
-
-
 def global_variables() -> list[Variable]:
     """All variables of the default graph."""
-    return get_collection(GraphKeys.GLOBAL_VARIABLES)
+    return graphs.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
 
 def trainable_variables() -> list[Variable]:
     """The variables that optimizers change."""
-    return get_collection(GraphKeys.TRAINABLE_VARIABLES)
-
-
-def variables_initializer(var_list: list[Variable], name: str = "init") -> Operation:
-    """An operation that gives ``var_list`` their initial values."""
-    return group(*[each.initializer for each in var_list], name=name)
+    return graphs.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
 
 def global_variables_initializer() -> Operation:
     """An operation that gives all variables, those that are defined by now, their initial values."""
-    return variables_initializer(global_variables())
+    return group(*[each.initializer for each in global_variables()], name="init")
+
+
+initialize_all_variables = global_variables_initializer
 
 
 def group(*inputs: Any, name: str | None = None) -> Operation:
     """An operation that runs all of ``inputs``."""
-    with control_dependencies(inputs):
-        return get_default_graph().add("NoOp", lambda trace: None, name=name or "group_deps", outputs=0)
+    with graphs.control_dependencies(inputs):
+        return get_default_graph().add("NoOp", None, name=name or "group_deps", outputs=0)
 
 
 # ---------------------------------------------------------------- variables that functions share
 
-
-class VariableScope:
-    """The prefix of variables' names, and whether ``get_variable`` gives existing ones."""
-
-    def __init__(self, name: str, reuse: Any) -> None:
-        self.name, self.reuse = name, reuse
-
-    def reuse_variables(self) -> None:
-        """From here on, give the existing variables."""
-        self.reuse = True
-
-
 AUTO_REUSE = "auto"
 
 
-def get_variable_scope() -> VariableScope:
+def get_variable_scope() -> graphs.VariableScope:
     """The scope at hand."""
-    scopes = get_default_graph().variable_scopes
-    if not scopes:
-        scopes.append(VariableScope("", False))
-    return scopes[-1]
+    return get_default_graph().variable_scopes[-1]
 
 
 @contextmanager
-def variable_scope(name_or_scope: Any, default_name: str | None = None, reuse: Any = None) -> Iterator[Any]:
+def variable_scope(name_or_scope: Any, reuse: Any = None) -> Iterator[Any]:
     """A ``with`` block in which the names of variables, and of other operations, begin with ``name/``."""
-    outer, scopes = get_variable_scope(), get_default_graph().variable_scopes
-    name = getattr(name_or_scope, "name", None)
-    if name is None:
-        name = f"{outer.name}/{name_or_scope or default_name}".lstrip("/")
-    inner = VariableScope(name, reuse or outer.reuse)
-    with name_scope(name.rpartition("/")[2]), inside(scopes, inner):
+    outer = get_variable_scope()
+    name = getattr(name_or_scope, "name", None) or f"{outer.name}/{name_or_scope}".lstrip("/")
+    inner = graphs.VariableScope(name, reuse or outer.reuse)
+    with (
+        graphs.name_scope(name.rpartition("/")[2]),
+        graphs.inside(get_default_graph().variable_scopes, inner),
+    ):
         yield inner
 
 
 def get_variable(
-    name: str,
-    shape: Any = None,
-    dtype: Any = float32,
-    initializer: Any = None,
-    regularizer: Any = None,
-    **settings: Any,
+    name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, trainable: bool = True
 ) -> Variable:
     """The variable of this name in the variable scope: a new one, or under ``reuse`` the existing one."""
     scope = get_variable_scope()
     name = f"{scope.name}/{name}".lstrip("/")
-    known = {each.op.name: each for each in global_variables()}
-    if name in known and not scope.reuse:
+    found = next((each for each in global_variables() if each.op.name == name), None)
+    if found is not None and not scope.reuse:
         raise ValueError(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-            f"reuse=tf.AUTO_REUSE in VarScope? It was defined at {described(known[name].op.line)}"
+            f"reuse=tf.AUTO_REUSE in VarScope?\n  it was defined at {described(found.op.line)}"
         )
-    if name in known or scope.reuse is True:
-        if name not in known:
-            raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
-        return known[name]
-    value = glorot_uniform_initializer() if initializer is None else initializer
-    value = value(shape, dtype=dtype) if callable(value) else value
-    with name_scope(""):
-        made = Variable(value, name=name, dtype=dtype, **settings)
-    if regularizer is not None:
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, regularizer(made))
-    return made
+    if found is None and scope.reuse is True:
+        raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
+    if found is not None:
+        return found
+    value = initializer or glorot_uniform_initializer()
+    with graphs.name_scope(""):
+        value = value(shape, dtype=dtype) if callable(value) else value
+        return Variable(value, trainable, name, dtype)
+
+
+def _glorot_uniform(shape: Any, dtype: Any = float32, seed: int | None = None) -> Tensor:
+    """Numbers that keep the size of signals and gradients, from layer to layer, about the same."""
+    fans = [int(size) for size in shape[-2:]] or [1]
+    limit = float(np.sqrt(6 / (int(np.prod(shape[:-2])) * (fans[0] + fans[-1]))))
+    return random_uniform(shape, -limit, limit, dtype=dtype, seed=seed)
+
+
+def _constant(shape: Any, value: Any = 0, dtype: Any = float32) -> Tensor:
+    return constant(value, dtype, shape)
 
 
 def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -342,27 +279,9 @@ def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
     )
 
 
-zeros_initializer, ones_initializer = _initializer(zeros), _initializer(ones)
-random_normal_initializer = _initializer(random_normal)
-truncated_normal_initializer = _initializer(truncated_normal)
-random_uniform_initializer = _initializer(random_uniform)
-
-
-def constant_initializer(value: Any = 0, dtype: Any = None) -> Any:
-    """An initializer that fills a variable with ``value``."""
-    return lambda shape, dtype=float32: constant(value, dtype, shape)
-
-
-def glorot_uniform_initializer(seed: int | None = None) -> Any:
-    """An initializer that keeps the size of signals and gradients, from layer to layer, about the same."""
-
-    def create(shape: Any, dtype: Any = float32) -> Tensor:
-        fans = [int(size) for size in shape[-2:]] or [1]
-        field = int(np.prod(shape[:-2]))
-        limit = float(np.sqrt(6 / (field * (fans[0] + fans[-1]))))
-        return random_uniform(shape, -limit, limit, dtype=dtype, seed=seed)
-
-    return create
-
-
-initialize_all_variables = global_variables_initializer
+zeros_initializer, ones_initializer, constant_initializer, glorot_uniform_initializer = map(
+    _initializer, (zeros, ones, _constant, _glorot_uniform)
+)
+random_normal_initializer, truncated_normal_initializer, random_uniform_initializer = map(
+    _initializer, (random_normal, truncated_normal, random_uniform)
+)
