@@ -249,7 +249,8 @@ class Step:
         import pdb
 
         plan, given = self.plan_for(args, kwargs)
-        return plan(given, partial(pdb.runcall, plan.run))
+        run = plan.run.new_function() if isinstance(plan.run, emit_numpy.Program) else plan.run
+        return plan(given, partial(pdb.runcall, run))
 
     def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
         """Run node by node, as they were traced; each node with its value. States stay as they are."""

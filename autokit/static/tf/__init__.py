@@ -2,7 +2,10 @@
 
 # ruff: noqa: F403
 
+from types import SimpleNamespace as _SimpleNamespace
+
 from autokit.base.dtypes import BY_NAME as _BY_NAME
+from autokit.static import debugger as debug
 from autokit.static.tf import nn as nn
 from autokit.static.tf import train as train
 from autokit.static.tf.control import *
@@ -19,3 +22,6 @@ from autokit.static.tf.values import *
 
 float16, float32, float64 = _BY_NAME["float16"], _BY_NAME["float32"], _BY_NAME["float64"]
 uint8, int32, int64, bool = _BY_NAME["uint8"], _BY_NAME["int32"], _BY_NAME["int64"], _BY_NAME["bool"]
+
+python = _SimpleNamespace(debug=debug)
+"""TensorFlow's package of this name, for ``tf.python.debug``."""
