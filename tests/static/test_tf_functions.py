@@ -57,7 +57,6 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], Any]] = {
     ),
     "concat": (lambda tf, a, b, i: tf.concat([a, b, a], axis=1), np.concatenate([A, B, A], 1)),
     "stack": (lambda tf, a, b, i: tf.stack([a, b], axis=1), np.stack([A, B], 1)),
-    "unstack": (lambda tf, a, b, i: tf.unstack(a, axis=1)[2] + tf.unstack(b, axis=1)[0], A[:, 2] + B[:, 0]),
     "split": (
         lambda tf, a, b, i: tf.split(a, 3, 1)[1] + tf.split(b, [1, 2], axis=1)[0],
         A[:, 1:2] + B[:, :1],

@@ -31,57 +31,33 @@ def _binary(kind: str, method: str) -> Callable[..., Any]:
     return defines(kind, "x y")(apply)
 
 
-def _operators(*names: str) -> list[Callable[..., Any]]:
-    return [_binary(name.strip("_").capitalize(), f"__{name}__") for name in names]
-
-
-add, subtract, multiply, divide, floordiv, mod, pow = _operators(
-    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-)
-equal, not_equal, greater, greater_equal, less, less_equal = [
-    _binary(kind, f"__{method}__")
-    for kind, method in zip(
-        ("Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual"),
-        ("eq", "ne", "gt", "ge", "lt", "le"),
-    )
+square, sqrt, exp, log, sin, cos, tanh, sigmoid, abs, sign, floor = [
+    _unary(name.capitalize(), name)
+    for name in ("square", "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "abs", "sign", "floor")
 ]
+negative, logical_not = _unary("Neg", "neg"), _unary("LogicalNot", "logical_not")
+add, subtract, multiply, divide, floordiv, mod, pow = [
+    _binary(name.capitalize(), f"__{name}__")
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+]
+equal, not_equal = _binary("Equal", "__eq__"), _binary("NotEqual", "__ne__")
+greater, greater_equal = _binary("Greater", "__gt__"), _binary("GreaterEqual", "__ge__")
+less, less_equal = _binary("Less", "__lt__"), _binary("LessEqual", "__le__")
 maximum, minimum = _binary("Maximum", "maximum"), _binary("Minimum", "minimum")
 logical_and, logical_or = _binary("LogicalAnd", "logical_and"), _binary("LogicalOr", "logical_or")
-negative, abs, logical_not = _unary("Neg", "neg"), _unary("Abs", "abs"), _unary("LogicalNot", "logical_not")
-square, sqrt, exp, log, sin, cos, tanh, sigmoid, sign, floor, round = [
-    _unary(name.capitalize(), name)
-    for name in ["square", "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "sign", "floor", "round"]
-]
+
+identity = defines("Identity", "input")(lambda input: input.clone())
+stop_gradient = defines("StopGradient", "input")(lambda input: input.detach())
+cast = defines("Cast", "x")(lambda x, dtype: converted_to(x, dtype=as_numpy(dtype)))
+where = defines("Select", "condition x y")(lambda condition, x, y: choose.where(condition, x, y))
+zeros_like = defines("zeros_like", "tensor")(lambda tensor: create.zeros_like(tensor))
+ones_like = defines("ones_like", "tensor")(lambda tensor: create.ones_like(tensor))
 
 
 @defines("MatMul", "a b")
 def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     """The matrix product."""
     return product.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
-
-
-@defines("Identity", "input")
-def identity(input: Any) -> Any:
-    """The same values, as an operation of its own."""
-    return input.clone()
-
-
-@defines("StopGradient", "input")
-def stop_gradient(input: Any) -> Any:
-    """The same values, through which no gradient flows."""
-    return input.detach()
-
-
-@defines("Cast", "x")
-def cast(x: Any, dtype: Any) -> Any:
-    """The same values in another dtype."""
-    return converted_to(x, dtype=as_numpy(dtype))
-
-
-@defines("Select", "condition x y")
-def where(condition: Any, x: Any, y: Any) -> Any:
-    """``x`` where the condition holds, else ``y``."""
-    return choose.where(condition, x, y)
 
 
 # ---------------------------------------------------------------- reductions
@@ -93,15 +69,16 @@ def _reduction(kind: str, method: str) -> Callable[..., Any]:
     def apply(
         input_tensor: Any,
         axis: Any = None,
-        keepdims: Any = None,
+        keepdims: Any = False,
         reduction_indices: Any = None,
-        keep_dims: Any = None,
+        keep_dims: Any = False,
     ) -> Any:
-        axis = reduction_indices if axis is None else axis
-        dims = tuple(range(input_tensor.ndim)) if axis is None else axis
-        dims = tuple(dims) if isinstance(dims, list | tuple) else (dims,)
+        dims = reduction_indices if axis is None else axis
+        dims = range(input_tensor.ndim) if dims is None else np.atleast_1d(dims).tolist()
         return (
-            getattr(input_tensor, method)(dims, keepdim=bool(keepdims or keep_dims)) if dims else input_tensor
+            getattr(input_tensor, method)(tuple(dims), keepdim=keepdims or keep_dims)
+            if dims
+            else input_tensor
         )
 
     return defines(kind, "input_tensor")(apply)
@@ -120,17 +97,16 @@ def argmax(input: Any, axis: int = 0, dimension: int | None = None) -> Any:
 
 # ---------------------------------------------------------------- shapes
 
+reshape = defines("Reshape", "tensor")(lambda tensor, shape: tensor.reshape(sizes_of(shape)))
+concat = defines("concat", "values")(lambda values, axis: join.cat(list(values), dim=axis))
+stack = defines("stack", "values")(lambda values, axis=0: join.stack(list(values), dim=axis))
+expand_dims = defines("ExpandDims", "input")(lambda input, axis=0: input.unsqueeze(axis))
+
 
 @defines("Shape", "input")
 def shape(input: Any) -> Any:
     """The sizes of a tensor, as a tensor: they are those that a run feeds."""
     return create.from_numpy(np.array(input.array.shape, np.int32))
-
-
-@defines("Reshape", "tensor")
-def reshape(tensor: Any, shape: Any) -> Any:
-    """The same elements in another shape."""
-    return tensor.reshape(sizes_of(shape))
 
 
 @defines("transpose", "a")
@@ -139,38 +115,10 @@ def transpose(a: Any, perm: Any = None) -> Any:
     return a.permute(tuple(range(a.ndim))[::-1] if perm is None else tuple(perm))
 
 
-@defines("ExpandDims", "input")
-def expand_dims(input: Any, axis: int = 0, dim: int | None = None) -> Any:
-    """One more dimension of size 1 at ``axis``."""
-    return input.unsqueeze(axis if dim is None else dim)
-
-
 @defines("Squeeze", "input")
 def squeeze(input: Any, axis: Any = None) -> Any:
     """Without the dimensions of size 1, or those at ``axis``."""
-    return input.squeeze() if axis is None else input.squeeze(tuple(axis) if isinstance(axis, list) else axis)
-
-
-@defines("concat", "values")
-def concat(values: Any, axis: int) -> Any:
-    """Tensors one after the other along ``axis``."""
-    return join.cat(list(values), dim=axis)
-
-
-@defines("stack", "values")
-def stack(values: Any, axis: int = 0) -> Any:
-    """Tensors of one shape along a new dimension."""
-    return join.stack(list(values), dim=axis)
-
-
-def _size(value: Any, axis: int = 0, num: int | None = None) -> int:
-    return num or len(value.example.array.T if axis in (-1, 1) else value.example.array)
-
-
-@defines("unstack", "value", outputs=_size)
-def unstack(value: Any, axis: int = 0, num: int | None = None) -> Any:
-    """The parts of a tensor along ``axis``, as a list."""
-    return value.unbind(axis)
+    return input.squeeze() if axis is None else input.squeeze(tuple(np.atleast_1d(axis).tolist()))
 
 
 def _count(value: Any, num_or_size_splits: Any, axis: int = 0) -> int:
@@ -180,12 +128,10 @@ def _count(value: Any, num_or_size_splits: Any, axis: int = 0) -> int:
 @defines("split", "value", outputs=_count)
 def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
     """So many equal parts along ``axis``, or parts of these sizes, as a list."""
-    size = num_or_size_splits
-    if isinstance(size, int) and value.array.shape[axis] % size:
-        raise ValueError(
-            f"{size} equal parts do not fit into {value.array.shape[axis]} along dimension {axis}"
-        )
-    return value.split(value.array.shape[axis] // size if isinstance(size, int) else list(size), axis)
+    parts, size = num_or_size_splits, value.array.shape[axis]
+    if isinstance(parts, int) and size % parts:
+        raise ValueError(f"{parts} equal parts do not fit into {size} along dimension {axis}")
+    return value.split(size // parts if isinstance(parts, int) else list(parts), axis)
 
 
 @defines("GatherV2", "params indices")
@@ -197,7 +143,7 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
 
 @defines("one_hot", "indices")
 def one_hot(
-    indices: Any, depth: Any, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = "float32"
+    indices: Any, depth: Any, on_value: Any = 1.0, off_value: Any = 0.0, dtype: Any = "float32"
 ) -> Any:
     """A row for each index: ``on_value`` at its place, else ``off_value``."""
     hot = indices.unsqueeze(-1).eq(create.arange(int(known(depth))))
@@ -208,18 +154,6 @@ def one_hot(
 def _slice(input: Any, index: Any) -> Any:
     places = index if isinstance(index, tuple) else (index,)
     return Value.__getitem__(input, tuple(map(known, places)))
-
-
-@defines("zeros_like", "tensor")
-def zeros_like(tensor: Any) -> Any:
-    """Zeros in the shape of ``tensor``."""
-    return create.zeros_like(tensor)
-
-
-@defines("ones_like", "tensor")
-def ones_like(tensor: Any) -> Any:
-    """Ones in the shape of ``tensor``."""
-    return create.ones_like(tensor)
 
 
 __all__ = [name for name, value in globals().items() if hasattr(value, "plain") and name[0] != "_"]

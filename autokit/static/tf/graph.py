@@ -136,7 +136,9 @@ class Tensor:
         )
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError(f"'Tensor' object is not iterable: tf.unstack gives the parts of {self.name}")
+        raise TypeError(
+            f"'Tensor' object is not iterable: write {self.name.partition(':')[0]}[0], or tf.split"
+        )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise Untraceable(

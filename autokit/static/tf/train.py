@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,22 +64,16 @@ class Optimizer:
     learning_rate : float or Tensor
     """
 
-    slots: tuple[float | None, ...] = ()
-    """The first values of the slots; None for a single number, 1."""
-    settings: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
-    """The other arguments, with their defaults; None for one that has to be given."""
-    step: Any
-    """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g``."""
+    slots: tuple[float, ...] = ()
+    """The first values of the slots, which have the shape of the variable."""
+    step: Callable[..., tuple[Any, ...]]
+    """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g`` and settings."""
 
-    def __init__(self, learning_rate: Any = 0.001, *args: Any, name: str | None = None, **given: Any) -> None:
-        self.rate, self.name = learning_rate, name or type(self).__name__.removesuffix("Optimizer")
-        given.pop("use_locking", None)
-        taken = {**self.settings, **dict(zip(self.settings, args)), **given}
-        if len(args) > len(self.settings) or None in taken.values() or taken.keys() - self.settings:
-            raise TypeError(
-                f"{type(self).__name__} takes {', '.join(['learning_rate', *self.settings, 'name'])}"
-            )
-        self.settings = taken
+    def __init__(
+        self, learning_rate: Any = 0.001, *args: Any, name: str | None = None, **settings: Any
+    ) -> None:
+        self.rate, self.args, self.settings = learning_rate, args, settings
+        self.name = name or type(self).__name__.removesuffix("Optimizer")
 
     def minimize(
         self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: Any = None
@@ -110,18 +105,16 @@ class Optimizer:
     def _change(self, gradient: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
         zeros, name = np.zeros_like(variable.example.array), f"{variable.op.name}/{self.name}"
-        first = [zeros.dtype.type(1) if value is None else zeros + value for value in self.slots]
-        slots = [Variable(value, trainable=False, name=name) for value in first]
+        changed = [variable, *[Variable(zeros + value, trainable=False, name=name) for value in self.slots]]
 
         def compute(trace: Trace, rate: Any, gradient: Any) -> None:
             trace.tape.phase = "update"
-            changed = [variable, *slots]
             before = [trace.read(each).detach() for each in changed]
-            for each, value in zip(changed, self.step(rate, gradient.detach(), *before, **self.settings)):
+            after = self.step(rate, gradient.detach(), *before, *self.args, **self.settings)
+            for each, value in zip(changed, after):
                 trace.assign(each, value)
 
-        rate = self.rate() if callable(self.rate) else self.rate
-        return variable.graph.add(f"Apply{self.name}", compute, rate, gradient, outputs=0)
+        return variable.graph.add(f"Apply{self.name}", compute, self.rate, gradient, outputs=0)
 
 
 class GradientDescentOptimizer(Optimizer):
@@ -135,12 +128,12 @@ class GradientDescentOptimizer(Optimizer):
 class MomentumOptimizer(Optimizer):
     """Gradient descent with a velocity: v ← momentum · v + g, w ← w − rate · v."""
 
-    slots, settings = (0.0,), {"momentum": None, "use_nesterov": False}
+    slots = (0.0,)
 
-    def step(self, rate: Any, g: Any, w: Any, velocity: Any, momentum: Any, use_nesterov: bool) -> Any:
+    def step(self, rate: Any, g: Any, w: Any, v: Any, momentum: Any, use_nesterov: bool = False) -> Any:
         """The formula."""
-        velocity = momentum * velocity + g
-        return w - rate * (g + momentum * velocity if use_nesterov else velocity), velocity
+        v = momentum * v + g
+        return w - rate * (g + momentum * v if use_nesterov else v), v
 
 
 class AdagradOptimizer(Optimizer):
@@ -157,22 +150,40 @@ class AdagradOptimizer(Optimizer):
 class RMSPropOptimizer(Optimizer):
     """Steps that are divided by the root of the running average of the squared gradients."""
 
-    slots, settings = (1.0, 0.0), {"decay": 0.9, "momentum": 0.0, "epsilon": 1e-10}
+    slots = (1.0, 0.0)
 
-    def step(self, rate: Any, g: Any, w: Any, square: Any, velocity: Any, **settings: Any) -> Any:
+    def step(
+        self,
+        rate: Any,
+        g: Any,
+        w: Any,
+        square: Any,
+        v: Any,
+        decay: Any = 0.9,
+        momentum: Any = 0.0,
+        epsilon: Any = 1e-10,
+    ) -> Any:
         """The formula."""
-        decay, momentum, epsilon = settings.values()
         square = decay * square + (1 - decay) * g * g
-        velocity = momentum * velocity + rate * g / (square + epsilon).sqrt()
-        return w - velocity, square, velocity
+        v = momentum * v + rate * g / (square + epsilon).sqrt()
+        return w - v, square, v
 
 
 class AdamOptimizer(Optimizer):
     """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
 
-    slots, settings = (0.0, 0.0, None, None), {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+    slots = (0.0, 0.0, 1.0, 1.0)
 
-    def step(self, rate: Any, g: Any, w: Any, *slots: Any, beta1: Any, beta2: Any, epsilon: Any) -> Any:
+    def step(
+        self,
+        rate: Any,
+        g: Any,
+        w: Any,
+        *slots: Any,
+        beta1: Any = 0.9,
+        beta2: Any = 0.999,
+        epsilon: Any = 1e-8,
+    ) -> Any:
         """The formula; the last two slots are the powers of both decay rates."""
         mean, mean_square, power1, power2 = slots
         power1, power2 = power1 * beta1, power2 * beta2
