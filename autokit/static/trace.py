@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from autokit.static.graph import Graph, Node, mapped
 from autokit.static.halves import Halves
 from autokit.static.reachable import reachable
 from autokit.static.traced import Traced
-from autokit.static.tracing import Tracing
+from autokit.static.tracing import Kept, Tracing
 
 
 class Place:
@@ -67,28 +68,24 @@ class Trace:
         self.graph = tracing.tape.graph
         code: Any = getattr(function, "__code__", None) or function.__call__.__code__  # type: ignore[operator]
         self.line = code, 0
-        self.given = _Inputs(tracing, args, kwargs)
-        self._adopt(function, others)
+        self.inputs: list[tuple[Any, Any, Traced]] = []
+        self.learning: list[tuple[int, Tensor]] = []
         with tracing:
-            result = function(*self.given.args, **self.given.kwargs)
-            self.learning: list[tuple[int, Tensor]] = []
-            self.result = mapped(result, self._output)
+            self._adopt(function, others)
+            args, kwargs = mapped((args, kwargs), self._input)
+            self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
-        self.keep_grads = not tracing.optimizers if keep_grads is None else keep_grads
-        self.training = [(module, module.training) for module in tracing.modules]
-        self.guards = list(tracing.tape.guards.values())
+        self.keep_grads = not tracing.steps if keep_grads is None else keep_grads
         self.states: list[tuple[Any, Node]] = []
         self.changed: list[Any] = []
-        self.gradients: list[tuple[Any, Any, int | None]] = []
-        self.had_no_gradient = [
-            (kept.tensor, kept.grad is None) for kept in tracing.states.values() if kept.requires_grad
-        ]
+        self.gradients: list[tuple[Any, int | None]] = []
         for kept in tracing.states.values():
-            self._conclude(kept)
-        self.given.conclude(self)
-        self._refuse_shared_memory()
-        self._check_gradients()
+            if kept.node is not None:
+                self._conclude(kept)
+                self._conclude_gradient(kept)
+        self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
+        self._note_what_holds()
 
     def _adopt(self, function: Any, others: tuple[Any, ...]) -> None:
         tracing = self.tracing
@@ -100,17 +97,27 @@ class Trace:
             elif isinstance(value, Optimizer):
                 tracing.watch(value)
 
+    def _input(self, value: Any) -> Any:
+        """What stands for an argument: an input of the graph, if it is a tensor or an array."""
+        if not isinstance(value, Tensor | np.ndarray):
+            return value
+        array = value.array if isinstance(value, Tensor) else value
+        tensor = traced = self.tracing.tape.given("input", array, f"x{len(self.inputs)}")
+        if isinstance(value, Tensor):
+            tensor = new_tensor(traced)
+            tensor._requires_grad = value._requires_grad
+        self.inputs.append((tensor, traced.node, traced))
+        return tensor
+
     def _output(self, value: Any) -> Any:
         """What stands for a result: its place among the outputs, or a state of the program itself."""
-        if not isinstance(value, Tensor | Traced):
+        if not isinstance(value, Tensor | Traced) or value in self.tracing.states:
             return value
-        if isinstance(value, Tensor):
-            if value in self.tracing.states:
-                return value
-            self.tracing.adopt(value)
-        array = value.array if isinstance(value, Tensor) else value
-        place = self.add_output(array.node)
-        if isinstance(value, Tensor) and value._requires_grad:
+        if isinstance(value, Traced):
+            return Place(self.add_output(value.node))
+        self.tracing.adopt(value)
+        place = self.add_output(value.array.node)
+        if value._requires_grad:
             self.learning.append((place, value))
         return Place(place)
 
@@ -122,88 +129,108 @@ class Trace:
     def _second_half(self) -> Halves | None:
         """What computes gradients later, unless the function's own backward pass has freed the graph."""
         tracing = self.tracing
-        leaves = [
-            *[kept.tensor for kept in tracing.states.values() if kept.requires_grad],
-            *[tensor for _, tensor, _ in self.given.given if tensor._requires_grad],
-        ]
+        tensors = [*tracing.states, *[tensor for tensor, _, _ in self.inputs if isinstance(tensor, Tensor)]]
+        leaves = [tensor for tensor in tensors if tensor._requires_grad]
         if not (self.learning and leaves) or tracing.passes:
             return None
         return Halves(tracing.tape, self.learning, leaves)
 
     # ------------------------------------------------------------ what the trace leaves behind
 
-    def _conclude(self, kept: Any) -> None:
-        """Note what became of a state, and of its gradient."""
-        if not isinstance(kept.traced, Traced):
-            return
+    def _conclude(self, kept: Kept) -> None:
+        """Note what became of a state."""
+        new = kept.new
+        if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
+            raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
+        if new.node is not kept.node:
+            self.changed.append(kept.tensor)
         if kept.traced.root is None:
             self.states.append((kept.tensor, kept.node))
-            new = kept.new
-            if not isinstance(new, Traced) or new.shape != kept.array.shape or new.dtype != kept.array.dtype:
-                raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
             if new.node is not kept.node:
                 self.graph.updates[kept.node] = new.node
-                self.changed.append(kept.tensor)
-        elif kept.traced.node is not kept.first:
-            self.changed.append(kept.tensor)
-        self._conclude_gradient(kept)
 
-    def _conclude_gradient(self, kept: Any) -> None:
-        after, before = kept.grad_after, kept.grad_before
+    def _conclude_gradient(self, kept: Kept) -> None:
+        """Note what becomes of a leaf's gradient, which a run leaves behind only if it is to be kept."""
+        before, after = kept.grad_before, kept.grad_after
+        if before is None and after is None:
+            return
+        if after is None or not self.keep_grads:
+            self.gradients.append((kept.tensor, None))
+        elif before is None:
+            self.gradients.append((kept.tensor, self.add_output(after.array.node)))
+        elif after.array.node is not before:
+            self.graph.updates[before] = after.array.node
         if before is not None and self.keep_grads:
             self.states.append((_GradientOf(kept.tensor), before))
-        if after is None:
-            if kept.grad is not None:
-                self.gradients.append((kept.tensor, None, None))
-        elif not isinstance(after.array, Traced):
-            return
-        elif not self.keep_grads:
-            self.gradients.append((kept.tensor, after.array.node, None))
-        elif before is not None:
-            if after.array.node is not before:
-                self.graph.updates[before] = after.array.node
-        else:
-            self.gradients.append((kept.tensor, after.array.node, self.add_output(after.array.node)))
 
-    def _check_gradients(self) -> None:
-        """Refuse to add to gradients that a run would not leave behind."""
-        if self.keep_grads:
-            return
+    def _refuse_what_a_run_does_not_do(self) -> None:
+        """Refuse inputs that change, gradients that add up but are not kept, and states that share memory."""
+        for _, node, traced in self.inputs:
+            if traced.node is not node:
+                raise refused(
+                    f"the function writes into its argument {node.label}: write into a clone() of it."
+                )
         needed = set(self.graph.needed(self.graph.roots()))
         for kept in self.tracing.states.values():
-            if kept.grad_before in needed:
+            if not self.keep_grads and kept.grad_before in needed:
                 raise refused(
                     f"the function adds to the gradient that {kept.label} has from before, and a compiled "
                     "step leaves none behind: call zero_grad() in it, before backward(); or compile with "
                     "keep_grads=True.",
                     kept.grad_before.line,
                 )
-
-    def _refuse_shared_memory(self) -> None:
-        """Refuse states that share memory without being views of each other, where one is written to."""
-        arrays = [(node, node.value) for _, node in self.states]
-        written = set(self.graph.updates)
-        for node, array in arrays:
-            for other, its_array in arrays if node in written else ():
-                if other is not node and np.may_share_memory(array, its_array):
-                    raise refused(
-                        f"{node.label} and {other.label} share memory, which a graph does not see, and one "
-                        "is written to: write through the tensor that owns the memory."
-                    )
+        arrays = {node: node.value for _, node in self.states}
+        for node, other in product(self.graph.updates, arrays):
+            if other is not node and np.may_share_memory(node.value, arrays[other]):
+                raise refused(
+                    f"{node.label} and {other.label} share memory, which a graph does not see, and one is "
+                    "written to: write through the tensor that owns the memory."
+                )
 
     # ------------------------------------------------------------ a run
 
+    def _note_what_holds(self) -> None:
+        """Note what a graph stands for: its modes and layers, other settings than numbers, and leaves."""
+        tracing = self.tracing
+        self.guards = list(tracing.tape.guards.values())
+        self.modules = [
+            (each, each.training, each._hooks, dict(each._modules), list(map(id, each._parameters.values())))
+            for each in tracing.modules
+        ]
+        self.optimizers = [(each, each.state, len(each.param_groups)) for each in tracing.optimizers]
+        self.settings = [
+            (group, name, value)
+            for groups in tracing.optimizers.values()
+            for group, before, meanwhile in groups
+            for name, value in before.items()
+            if meanwhile[name] is value and name != "params"
+        ]
+        self.leaves_now = [
+            (kept.tensor, kept.requires_grad, kept.grad is None) for kept in tracing.states.values()
+        ]
+
     def holds(self) -> bool:
-        """Whether the graph still stands for the program: its modes, its numbers and its tensors."""
-        for module, training in self.training:
-            if module.training is not training:
+        """Whether the graph still stands for the program: its layers, its numbers and its tensors."""
+        for module, training, hooks, children, parameters in self.modules:
+            if module.training is not training or module._hooks is not hooks or module._modules != children:
+                return False
+            if list(map(id, module._parameters.values())) != parameters:
                 return False
         for guard in self.guards:
             if not guard():
                 return False
-        return not self.keep_grads or all(
-            [(tensor._grad is None) is empty for tensor, empty in self.had_no_gradient]
-        )
+        for optimizer, state, count in self.optimizers:
+            if optimizer.state is not state or len(optimizer.param_groups) != count:
+                return False
+        for group, name, value in self.settings:
+            if group[name] is not value:
+                return False
+        for tensor, learns, had_no_gradient in self.leaves_now:
+            if tensor._requires_grad is not learns:
+                return False
+            if self.keep_grads and learns and (tensor._grad is None) is not had_no_gradient:
+                return False
+        return True
 
     def counted(self) -> list[Any]:
         """What the counters of the optimizers will be after a run."""
@@ -212,9 +239,8 @@ class Trace:
     def leaves(self, given: list[Any]) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
-        table = {tensor: place for place, (_, tensor, _) in enumerate(self.given.given)}
-        tensors = [each for each in given if isinstance(each, Tensor)]
-        return [tensors[table[leaf]] if leaf in table else leaf for leaf in self.halves.leaves]
+        table = {tensor: now for (tensor, _, _), now in zip(self.inputs, given)}
+        return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
     def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
         """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
@@ -223,7 +249,7 @@ class Trace:
         line = self.line
         for tensor in self.changed:
             (tensor._storage or storage_of(tensor)).changed(line)
-        for tensor, _, place in self.gradients:
+        for tensor, place in self.gradients:
             tensor._grad = None if place is None else new_tensor(arrays[place])
         if self.result.__class__ is Place:
             return as_tensor(arrays[self.result.at])
@@ -247,38 +273,6 @@ class _GradientOf:
     def array(self) -> Any:
         """The array of the gradient; None where there is none."""
         return None if self.tensor._grad is None else self.tensor._grad.array
-
-
-class _Inputs:
-    """The example's tensors, traced, in the structure of the call."""
-
-    def __init__(self, tracing: Tracing, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.leaves: list[Any] = []
-        self.given: list[Any] = []
-        tape = tracing.tape
-
-        def traced(value: Any) -> Any:
-            if not isinstance(value, Tensor | np.ndarray):
-                return value
-            array = value.array if isinstance(value, Tensor) else value
-            one = tape.given("input", array, f"x{len(self.leaves)}")
-            self.leaves.append(one)
-            if not isinstance(value, Tensor):
-                return one
-            tensor = new_tensor(one)
-            tensor._requires_grad = value._requires_grad
-            self.given.append((value, tensor, one.node))
-            return tensor
-
-        self.args, self.kwargs = mapped(args, traced), mapped(kwargs, traced)
-
-    def conclude(self, trace: Trace) -> None:
-        """Refuse inputs that were written to."""
-        for leaf, node in zip(self.leaves, trace.graph.inputs):
-            if leaf.node is not node:
-                raise refused(
-                    f"the function writes into its argument {node.label}: write into a clone() of it."
-                )
 
 
 def _hoist_checks(graph: Graph) -> None:

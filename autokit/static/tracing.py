@@ -8,7 +8,8 @@ anew in each run, and an optimizer's settings become numbers that Python compute
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
@@ -18,10 +19,10 @@ from autokit.base.errors import name_in_program
 from autokit.base.generator import STREAMS
 from autokit.engine.detours import Detour
 from autokit.engine.modes import thread
-from autokit.engine.node import SEVERAL
 from autokit.engine.operation import Operation, Rules, compute, unchanged
+from autokit.engine.record import PICK
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.static.errors import refused
+from autokit.static.errors import StaticError, refused
 from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
 from autokit.static.traced import Tape, Traced, any_traced
@@ -47,7 +48,11 @@ class Tracing(Detour):
     ----------
     tape : Tape
     states : dict
-        For each tensor that was there before: its node, and what it held.
+        For each tensor that was there before, what it held.
+    optimizers : dict
+        For each optimizer its groups: each with a copy of what it was, and one of what it is meanwhile.
+    steps : int
+        How many steps optimizers took.
     passes : int
         How many derivatives ran.
     """
@@ -55,20 +60,17 @@ class Tracing(Detour):
     def __init__(self, tape: Tape | None = None) -> None:
         self.tape = tape or Tape()
         self.tape.has_example = tape is None
-        self.states: dict[Tensor, _Kept] = {}
+        self.states: dict[Tensor, Kept] = {}
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
         self.counters: list[tuple[Any, Counter]] = []
-        self.optimizers: list[Any] = []
-        self.settings: dict[Any, Any] = {}
+        self.optimizers: dict[Any, list[tuple[dict[str, Any], ...]]] = {}
         self.labels: set[str] = set()
-        self.generators: dict[Any, Any] = {}
-        self.streams: dict[Any, Any] = {}
-        self.deriving = 0
-        self.passes = 0
+        self.generators: dict[Any, tuple[_Draws, Any, dict[str, Any]]] = {}
+        self.steps = self.passes = self.deriving = 0
 
     def __enter__(self) -> Self:
-        self.generators, self.streams = {}, {}
+        self.generators = {}
         for generator in {*STREAMS.values()}:
             self.source(generator)
         return super().__enter__()
@@ -79,64 +81,63 @@ class Tracing(Detour):
         self, operation: Any, operands: tuple[Any, ...], settings: dict[str, Any], proceed: Callable[..., Any]
     ) -> Any:
         """Note the calls of a rule as parts of its operation."""
-        tape = self.tape
-        outer = tape.operation, tape.phase, tape.module
-        self._enter_module()
         operands = tuple([each.tensor() if isinstance(each, Number) else each for each in operands])
         for each in operands:
             if isinstance(each, Tensor):
                 self.adopt(each)
-        tape.operation = operation.name
-        if not self.deriving and outer[1] != "update":
-            tape.phase = "forward"
-        try:
+        phase = self.tape.phase if self.deriving or self.tape.phase == "update" else "forward"
+        with self._part_of(operation.name, phase, self._module()):
             if operation.name in OPAQUE:
-                result = compute(_whole(operation), operands, settings)
+                result = compute(self._opaque(operation), operands, settings)
             else:
                 result = proceed(operands, settings)
-            self._fix(result)
-            self._derive(result)
+            for tensor in result if isinstance(result, tuple) else (result,):
+                if isinstance(tensor, Tensor):
+                    tensor.array = self.created(tensor.array)
+                    self._derive(tensor)
             return result
+
+    @contextmanager
+    def _part_of(self, operation: str, phase: str, module: str) -> Iterator[None]:
+        """A ``with`` block whose nodes are part of an operation."""
+        tape = self.tape
+        outer = tape.operation, tape.phase, tape.module
+        tape.operation, tape.phase, tape.module = operation, phase, module
+        try:
+            yield
         finally:
             tape.operation, tape.phase, tape.module = outer
 
-    def _fix(self, result: Any) -> None:
-        """Let a result that a rule computed from no traced array be a constant of the graph."""
-        for tensor in result if isinstance(result, tuple) else (result,):
-            if isinstance(tensor, Tensor) and isinstance(tensor.array, np.ndarray):
-                tensor.array = self.created(tensor.array)
+    def _opaque(self, operation: Operation) -> Operation:
+        """``operation`` with a rule that is one call in the graph."""
+        opaque, rule = copy.copy(operation), operation.forward
+        opaque.forward = opaque.plain = lambda *arrays, **settings: self.tape.call(
+            operation.name, rule, arrays, settings
+        )
+        return opaque
 
-    def _derive(self, result: Any) -> None:
+    def _derive(self, tensor: Tensor) -> None:
         """Let the derivatives of a result write down that they are derivatives."""
-        several = isinstance(result, tuple)
-        for tensor in result if several else (result,):
-            node = getattr(tensor, "_node", None)
-            while node is not None and not isinstance(node.rules, _TracedRules):
-                node.rules = _TracedRules(node.rules, self)
-                source = node.sources[0] if node.sources else None
-                node = source if several and getattr(source, "shape", None) is SEVERAL else None
+        node = tensor._node
+        if node is not None and node.rules is PICK:  # of one of several results
+            node = node.sources[0]
+        if node is not None and not isinstance(node.rules, _TracedRules):
+            node.rules = _TracedRules(node.rules, self)
 
-    def _enter_module(self) -> None:
-        """Note the module that runs; one that was not met before brings its parameters and buffers."""
+    def _module(self) -> str:
+        """The path of the module that runs; one that was not met before brings its parameters and buffers."""
         scope = thread.state.scope
         module = None if scope is None else scope[1]()
-        if module is None:
-            self.tape.module = ""
-            return
-        if module not in self.modules:
-            while scope[0] is not None:
-                scope = scope[0]
-            self.add_module(scope[1](), "")
-            if module not in self.modules:
-                self.add_module(module, type(module).__name__.lower())
-        self.tape.module = self.modules[module]
+        if module is not None and module not in self.modules:
+            self.add_module(module, type(module).__name__.lower())
+        return self.modules.get(module, "")
 
     def add_module(self, root: Any, name: str) -> None:
         """Take the parameters and the buffers of a module as states, under their names."""
         for path, module in root.named_modules():
-            self.modules.setdefault(module, ".".join(filter(None, (name, path))))
+            self.modules.setdefault(module, f"{name}.{path}".strip("."))
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
-            self.adopt(tensor, ".".join(filter(None, (name, path))))
+            self.adopt(tensor, f"{name}.{path}".strip("."))
 
     # ------------------------------------------------------------ states
 
@@ -145,36 +146,38 @@ class Tracing(Detour):
         array = tensor.array
         if array.__class__ is Traced or array.__class__ is Counter:
             return
+        named = name_in_program(tensor)
         if not isinstance(array, np.ndarray):
             raise refused("a static graph is traced on the CPU; move the tensors there, and say backend=")
-        base = tensor.__dict__.get("_base")
-        if base is not None:
-            self.adopt(base)
         if tensor._node is not None:
             raise refused(
-                f"{name_in_program(tensor) or 'a tensor'} was computed outside, and requires grad: its graph "
-                "ends where the static one begins. Compute it in the function, or detach() it."
+                f"{named or 'a tensor'} was computed outside, and requires grad: its graph ends where the "
+                "static one begins. Compute it in the function, or detach() it."
             )
         if "_hooks" in tensor.__dict__ or "_post_accumulate_hooks" in tensor.__dict__:
             raise refused("a hook runs in Python, and a graph holds no Python: remove it, or keep to eager.")
-        label = name or self.names.get(tensor) or tensor.name or name_in_program(tensor) or "tensor"
+        label = name or self.names.get(tensor) or tensor.name or named or "tensor"
         while label in self.labels:
             label += "_"
         self.labels.add(label)
+        kept = Kept(tensor, label, array, self._traced(tensor, label))
+        self.states[tensor] = kept
+        tensor.array, tensor._storage = kept.traced, None
+        if tensor._grad is not None:
+            before = self.tape.given("state", tensor._grad.array, f"{label}.grad")
+            kept.grad_before, tensor._grad = before.node, new_tensor(before)
+
+    def _traced(self, tensor: Tensor, label: str) -> Traced:
+        """The traced array of a state: a view of its base, that of the same array, or a new one."""
+        base = tensor.__dict__.get("_base")
         if base is not None:
+            self.adopt(base)
             traced = base.array
             for step, settings in tensor.__dict__["_steps"]:
                 traced = step.plain(traced, **settings)
-        else:
-            same = [kept.traced for kept in self.states.values() if kept.array is array]
-            traced = same[0] if same else self.tape.given("state", array, label)
-        self.states[tensor] = _Kept(tensor, array, traced)
-        tensor.array = traced
-        tensor._storage = None
-        if tensor._grad is not None:
-            before = self.tape.given("state", tensor._grad.array, f"{label}.grad")
-            self.states[tensor].grad_before = before.node
-            tensor._grad = new_tensor(before)
+            return traced
+        same = [kept.traced for kept in self.states.values() if kept.array is tensor.array]
+        return same[0] if same else self.tape.given("state", tensor.array, label)
 
     def overwritten(self, tensor: Tensor) -> None:
         """Make a state of a tensor before it is written to."""
@@ -191,83 +194,71 @@ class Tracing(Detour):
         if isinstance(generator, _Draws):
             return generator
         if generator not in self.generators:
-            self.streams[generator] = generator._source()
-            self.generators[generator] = _Draws(self.tape, generator), copy.deepcopy(vars(generator))
+            twister = generator._source()
+            self.generators[generator] = _Draws(self.tape, generator), twister, copy.deepcopy(vars(generator))
         return self.generators[generator][0]
 
     # ------------------------------------------------------------ optimizers
 
     def watch(self, optimizer: Any) -> None:
-        """Adopt what an optimizer trains, and see to it that nobody else changes its settings meanwhile."""
-        if optimizer in self.settings:
+        """Adopt what an optimizer trains; its settings are numbers of the graph from now on."""
+        if optimizer in self.optimizers:
             return
-        self.settings[optimizer] = [dict(group) for group in optimizer.param_groups]
-        for number, group in enumerate(optimizer.param_groups):
-            for place, param in enumerate(group["params"]):
-                self.adopt(param, "" if param in self.names else f"group{number}.{place}")
+        groups = self.optimizers[optimizer] = []
+        which = f"{type(optimizer).__name__} {len(self.optimizers)}, " if len(self.optimizers) > 1 else ""
+        for place, group in enumerate(optimizer.param_groups):
+            for number, param in enumerate(group["params"]):
+                self.adopt(param, "" if param in self.names else f"group{place}.{number}")
+            before = dict(group)
+            for name in before:
+                text = f"{which}group {place}: {name}" if place or which else name
+                group[name] = self._number(partial(group.__getitem__, name), text)
+            groups.append((group, before, dict(group)))
+
+    def _number(self, read: Callable[[], Any], text: str) -> Any:
+        """A setting: a float, also in a tuple or a tensor, is what ``read`` gives before each run."""
+        value = read()
+        if isinstance(value, Tensor):
+            return self._number(lambda: float(read()), text)
+        if isinstance(value, tuple):
+            parts = [lambda place=place: read()[place] for place in range(len(value))]
+            return tuple([self._number(part, f"{text}[{place}]") for place, part in enumerate(parts)])
+        return Number(self.tape, read, text, value) if isinstance(value, float) else value
 
     def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
-        """Trace a step of an optimizer, with its settings as numbers and its memory as states."""
-        place = len(self.optimizers)
-        self.optimizers.append(optimizer)
+        """Trace a step of an optimizer, with its memory as states."""
         self.watch(optimizer)
-        known = set(optimizer.state)
-        for param, memory in optimizer.state.items():
-            if not isinstance(param, Tensor):
-                continue
-            self.adopt(param)
+        self.steps += 1
+        before = {param: dict(memory) for param, memory in optimizer.state.items()}
+        for param, memory in before.items():
             for name, value in memory.items():
-                self._adopt_memory(optimizer, self.states[param].label, name, value)
-        settings = [dict(group) for group in optimizer.param_groups]
-        tape = self.tape
-        outer = tape.operation, tape.phase
-        tape.operation, tape.phase = type(optimizer).__name__, "update"
+                self._adopt_memory(value, f"{self.states[param].label}.{name}", name in optimizer.numbers)
         try:
-            for number, group in enumerate(optimizer.param_groups):
-                which = f"{type(optimizer).__name__} {place + 1}, " if place else ""
-                group.update(self._numbers(group, f"{which}group {number}:" if number or place else ""))
-            return proceed()
+            with self._part_of(type(optimizer).__name__, "update", ""):
+                return proceed()
         finally:
-            for group, before in zip(optimizer.param_groups, settings):
-                group.update(before)
-            tape.operation, tape.phase = outer
-            begun = set(optimizer.state) - known
-            for param in begun:
-                del optimizer.state[param]
-            if begun:
+            after = dict(optimizer.state)
+            optimizer.state.clear()
+            optimizer.state.update(before)
+            if after.keys() != before.keys():
                 raise LazyState
+            for param, memory in before.items():
+                if any([after[param].get(name) is not memory.get(name) for name in {*after[param], *memory}]):
+                    raise refused(
+                        "the optimizer puts other objects into its state, and a run only writes into the "
+                        "tensors there: keep numbers as tensors, and change them in place, as by add_()."
+                    )
 
-    def _adopt_memory(self, optimizer: Any, label: str, name: str, value: Any) -> None:
+    def _adopt_memory(self, value: Any, label: str, counts: bool) -> None:
         if not isinstance(value, Tensor):
             return
-        if name not in optimizer.numbers:
-            self.adopt(value, f"{label}.{name}")
+        if not counts:
+            self.adopt(value, label)
         elif value.array.__class__ is not Counter:
-            counter = Counter(self.tape, value.array, f"{label}.{name}")
-            self.states[value] = _Kept(value, value.array, counter)
+            counter = Counter(self.tape, value.array, label)
+            self.states[value] = Kept(value, label, value.array, counter)
             value.array = counter
             self.counters.append((value, counter))
-
-    def _numbers(self, group: dict[str, Any], prefix: str) -> dict[str, Any]:
-        """The settings of a group that are floats, also inside tuples, as numbers of the graph."""
-        found: dict[str, Any] = {}
-        for name, value in group.items():
-            text = f"{prefix} {name}".strip()
-            if isinstance(value, Tensor):
-                value = value.array
-                found[name] = Number(self.tape, value.item, text, value.item())
-            elif value.__class__ is float:
-                found[name] = Number(self.tape, partial(group.__getitem__, name), text, value)
-            elif isinstance(value, tuple):
-                found[name] = tuple(
-                    [
-                        Number(self.tape, partial(_element, group, name, at), f"{text}[{at}]", each)
-                        if each.__class__ is float
-                        else each
-                        for at, each in enumerate(value)
-                    ]
-                )
-        return found
 
     # ------------------------------------------------------------ the end
 
@@ -275,92 +266,65 @@ class Tracing(Detour):
         super().__exit__(*error)
         for kept in self.states.values():
             kept.restore()
-        for generator, (_, state) in self.generators.items():
-            seeded = generator._twister is not self.streams[generator]
-            vars(generator).update(state)
-            if seeded and error[0] is None:
-                raise refused(
+        seeded = changed = ""
+        for generator, (_, twister, state) in self.generators.items():
+            if generator._twister is not twister:
+                seeded = (
                     "the function seeds a generator, which would draw the same in each run: seed it outside."
                 )
-        for optimizer, settings in self.settings.items():
-            for group, before in zip(optimizer.param_groups, settings):
-                changed = [name for name in before if group[name] is not before[name]]
-                group.update(before)
-                if changed and error[0] is None:
-                    raise refused(
-                        f"the function changes {changed[0]} of the optimizer, as a scheduler does, and a "
-                        "graph does not: call scheduler.step() outside, after the compiled step."
-                    )
+            vars(generator).update(state)
+        for group, before, meanwhile in [group for groups in self.optimizers.values() for group in groups]:
+            for name in [name for name in before if group[name] is not meanwhile[name]]:
+                changed = (
+                    f"the function changes {name} of the optimizer, as a scheduler does, and a graph "
+                    "does not: call scheduler.step() outside, after the compiled step."
+                )
+            group.update(before)
+        if error[0] is None and (seeded or changed):
+            raise refused(seeded or changed)
 
 
-def _element(group: dict[str, Any], name: str, at: int) -> float:
-    """A number in one of a group's tuples, such as Adam's ``betas``."""
-    return group[name][at]
-
-
-class LazyState(Exception):
+class LazyState(StaticError):
     """The optimizer begins its memory in this step, so that the step has to run eagerly."""
 
+    def __init__(self) -> None:
+        super().__init__("the optimizer begins its memory in the first step: call the compiled function once")
 
-class _TracedRules:
+
+class _TracedRules(Rules):
     """The derivatives of a node, which write down whose derivatives they are."""
 
-    def __init__(self, rules: Any, tracing: Tracing) -> None:
-        self.rules, self.tracing = rules, tracing
-        self.for_arrays = tuple([self._noted(*each) for each in self._computing().for_arrays])
-        self.for_tensors = tuple(
-            [self._noted(place, vjp, needs, True) for place, vjp, needs in rules.for_tensors]
+    __slots__ = ()
+
+    def __init__(self, rules: Rules, tracing: Tracing) -> None:
+        name = rules.operation.name
+        opaque = name in OPAQUE_DERIVATIVES
+        if opaque:  # the derivatives for NumPy's arrays
+            rules = rules.operation.rules(rules.learns, rules.wide, True)  # type: ignore[assignment]
+        for field in Rules.__slots__:
+            setattr(self, field, getattr(rules, field))
+
+        def noted(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
+            def derivative(g: Any, *values: Any) -> Any:
+                tape = tracing.tape
+                tape.operation, tape.phase, tape.module = name, "backward", ""
+                tracing.passes += 1
+                if is_one_call and vjp is not unchanged and any_traced((g, values)):
+                    return tape.call(f"{name}_backward", vjp, (g, *values))
+                tracing.deriving += on_tensors
+                try:
+                    return vjp(g, *values)
+                finally:
+                    tracing.deriving -= on_tensors
+
+            return derivative
+
+        self.for_arrays = tuple(
+            [(place, noted(vjp, opaque, False), needs) for place, vjp, needs in rules.for_arrays]
         )
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.rules, name)
-
-    @property
-    def portable(self) -> _TracedRules:
-        """Itself: it has the plain forms already."""
-        return self
-
-    def _computing(self) -> Any:
-        """The rules whose derivatives run: of an opaque operation those for NumPy's arrays."""
-        rules = self.rules
-        opaque = rules.operation.name in OPAQUE_DERIVATIVES and isinstance(rules, Rules)
-        return rules.operation.rules(rules.learns, rules.wide, True) if opaque else rules
-
-    def _noted(
-        self, place: int, vjp: Callable[..., Any], needs: Any, on_tensors: bool = False
-    ) -> tuple[int, Any, Any]:
-        tracing, name = self.tracing, self.rules.operation.name
-        opaque = name in OPAQUE_DERIVATIVES and not on_tensors and vjp is not unchanged
-
-        def noted(g: Any, *values: Any) -> Any:
-            tape = tracing.tape
-            tape.operation, tape.phase, tape.module = name, "backward", ""
-            tracing.passes += 1
-            if opaque and any_traced((g, values)):
-                return tape.call(f"{name}_backward", vjp, (g, *values))
-            if not on_tensors:
-                return vjp(g, *values)
-            tracing.deriving += 1
-            try:
-                return vjp(g, *values)
-            finally:
-                tracing.deriving -= 1
-
-        return place, noted, needs
-
-
-def _whole(operation: Operation) -> Operation:
-    """``operation`` with a rule that is one call in the graph."""
-    opaque = copy.copy(operation)
-
-    def forward(*arrays: Any, **settings: Any) -> Any:
-        tape = next((each.tape for each in arrays if isinstance(each, Traced)), None)
-        if tape is None:
-            return operation.forward(*arrays, **settings)
-        return tape.call(operation.name, operation.forward, arrays, settings)
-
-    opaque.forward = opaque.plain = forward
-    return opaque
+        self.for_tensors = tuple(
+            [(place, noted(vjp, False, True), needs) for place, vjp, needs in rules.for_tensors]
+        )
 
 
 class _Draws:
@@ -374,40 +338,20 @@ class _Draws:
         return lambda *args, **settings: self.tape.call(name, draw, args, settings, kind="draw")
 
 
-class _Kept:
-    """What a tensor held before it was traced."""
+class Kept:
+    """What a tensor held before it was traced, and, after that, what the trace left in it."""
 
-    __slots__ = (
-        "array",
-        "first",
-        "grad",
-        "grad_after",
-        "grad_before",
-        "new",
-        "node",
-        "requires_grad",
-        "storage",
-        "tensor",
-        "traced",
-    )
-
-    def __init__(self, tensor: Tensor, array: Any, traced: Any) -> None:
-        self.tensor, self.array, self.traced = tensor, array, traced
-        self.node = self.first = traced.node if isinstance(traced, Traced) else traced
+    def __init__(self, tensor: Tensor, label: str, array: Any, traced: Any) -> None:
+        self.tensor, self.label, self.array, self.traced = tensor, label, array, traced
+        self.node: Node | None = getattr(traced, "node", None)  # there is none of a counter
         self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
         self.grad_before: Node | None = None
         self.grad_after: Any = None
         self.new: Any = None
-
-    @property
-    def label(self) -> str:
-        """The name of the state."""
-        return self.node.label
 
     def restore(self) -> None:
         """Give the tensor back what it held; what the trace left in it is kept here."""
         tensor = self.tensor
         self.new, self.grad_after = tensor.array, tensor._grad
         tensor.array, tensor._grad, tensor._storage = self.array, self.grad, self.storage
-        tensor._requires_grad = self.requires_grad
-        tensor._node = None
+        tensor._requires_grad, tensor._node = self.requires_grad, None

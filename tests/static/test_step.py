@@ -310,6 +310,72 @@ def test_settings_of_an_optimizer_may_change_between_runs():
     assert runs[0][1] == runs[1][1] == 8
 
 
+def load_older_state(model, optimizer):
+    optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+
+
+def freeze(model, optimizer):
+    model[0].requires_grad_(False)
+
+
+def replace_layer(model, optimizer):
+    model[0] = nn.Linear(4, 8)
+    optimizer.add_param_group({"params": list(model[0].parameters())})
+
+
+def replace_activation(model, optimizer):
+    model[1] = nn.ReLU()
+
+
+def hook(model, optimizer):
+    model[0].register_forward_hook(lambda module, given, result: result * 2)
+
+
+def whole_number(model, optimizer):
+    optimizer.param_groups[0].update(lr=1, maximize=True)
+
+
+@pytest.mark.parametrize(
+    "change", (load_older_state, freeze, replace_layer, replace_activation, hook, whole_number)
+)
+def test_a_program_that_changes_between_runs_is_traced_again(change):
+    losses = []
+    for place in (2, 3):
+        model, _, _, _ = run = training()
+        optimizer = run[1]
+        optimizer.param_groups[0]["momentum"] = 0.9
+        for step in range(7):
+            if step == 4:
+                torch.manual_seed(2)
+                change(model, optimizer)
+            losses.append(run[place](*batch(seed=step)).item())
+    np.testing.assert_allclose(losses[7:], losses[:7], rtol=1e-6)
+
+
+def test_an_optimizer_that_replaces_its_state_is_refused():
+    class Momentum(torch.optim.Optimizer):
+        def step(self):
+            for param in self.param_groups[0]["params"]:
+                old = self.state[param].get("velocity", torch.zeros(2))
+                self.state[param]["velocity"] = old * 0.9 + param.grad
+                param.data -= 0.1 * self.state[param]["velocity"]
+
+    weight = torch.ones(2, requires_grad=True)
+    optimizer = Momentum([weight], {})
+
+    @compile
+    def step(x):
+        optimizer.zero_grad()
+        (weight * x).sum().backward()
+        optimizer.step()
+
+    step(torch.ones(2))
+    velocity = optimizer.state[weight]["velocity"]
+    with pytest.raises(StaticError, match="change them in place"):
+        step(torch.ones(2))
+    assert optimizer.state[weight]["velocity"] is velocity and velocity.tolist() == [1, 1]
+
+
 def test_draws_go_on_with_the_stream_of_the_eager_run():
     def noise(x, n):
         return x + torch.rand(3), torch.randn(n), torch.randint(0, 9, (2,)), torch.bernoulli(x), F.dropout(x)
