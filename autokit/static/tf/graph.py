@@ -199,6 +199,7 @@ class Trace:
             self.values[tensor] = value
             if value is not None:
                 self.node(value).label = self.node(value).label or tensor.name
+                learning(value)
 
     def check(self, condition: Traced, explain: Callable[..., Exception], *values: Any) -> None:
         """Stop each run in which ``condition`` is false, with what ``explain`` gives of the values."""
@@ -207,13 +208,12 @@ class Trace:
         def explained(*arrays: Any) -> Exception:
             return failed(explain(*arrays), operation.line, operation.name)
 
-        operands = [self.traced(each) if hasattr(each, "array") else each for each in values]
-        self.tape.add("check", operation.type, explained, self.tape.lifted((condition, *operands)))
+        self.effect(explained, condition, *values, kind="check")
 
-    def effect(self, function: Callable[..., None], *values: Any) -> None:
+    def effect(self, function: Callable[..., Any], *values: Any, kind: str = "effect") -> None:
         """Let each run that needs this operation call ``function`` with ``values``, tensors and words."""
-        arrays = tuple([self.traced(each) if hasattr(each, "array") else each for each in values])
-        self.tape.add("effect", self.operation.type, function, self.tape.lifted(arrays))
+        arrays = tuple([self.traced(each) if isinstance(each, Value) else each for each in values])
+        self.tape.add(kind, self.operation.type, function, self.tape.lifted(arrays))
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -233,17 +233,12 @@ class Trace:
     def traced(self, value: Any) -> Traced:
         """The array of a value; one that was known from the start becomes a constant."""
         if not isinstance(value.array, Traced):
-            value.array = Traced(self.tape, self.tape.add("const", "const", value=np.asarray(value.array)))
+            value.array = Traced(self.tape, self.tape.add("const", "const", value=np.array(value.array)))
         return value.array
 
     def node(self, value: Any) -> Node:
         """The node of a value."""
         return self.traced(value).node
-
-    def constant(self, array: np.ndarray) -> Any:
-        """The value of an operation that gives ``array`` in each run; it is a call, which no trace folds."""
-        node = self.tape.add("call", self.operation.type, array.copy, value=array)
-        return learning(new_tensor(Traced(self.tape, node)))
 
     def drawn(self, draw: Callable[..., Any], shape: Any, dtype: Any) -> Any:
         """The value of an operation that draws random numbers, by ``draw`` from a generator, in each run."""
@@ -253,30 +248,25 @@ class Trace:
             return np.asarray(draw(generator, sizes)).astype(kind)
 
         node = self.tape.add("draw", self.operation.type, numbers, value=np.zeros(sizes, kind))
-        return learning(new_tensor(Traced(self.tape, node)))
+        return new_tensor(Traced(self.tape, node))
 
     def noted(self, name: str, function: Callable[..., Any], values: Any, results: Any, kind: str) -> Any:
         """The results of a call in each run, which are like ``results`` and no derivative flows through."""
         nodes = tuple([self.node(each) for each in values])
         return list(map(new_tensor, self.tape.parts(name, function, nodes, {}, list(results), kind)))
 
-    def feed(self, tensor: Tensor, array: np.ndarray) -> None:
-        """Let ``tensor`` be an input, in place of what its operation computes."""
-        value = self.values[tensor] = self.given("input", array, tensor.op.name)
-        self.node(value).line = tensor.op.line
+    def feed(self, tensor: Tensor, array: np.ndarray, kind: str = "input") -> Any:
+        """Let ``tensor`` be an input, or a state, in place of what its operation computes."""
+        value = self.values[tensor] = learning(new_tensor(self.tape.given(kind, array, tensor.op.name)))
+        value.array.node.line = tensor.op.line
         if tensor.is_variable:
             self.history[tensor] = [value]
-
-    def given(self, kind: str, array: np.ndarray, label: str) -> Any:
-        """A value that is not computed: an input or a state."""
-        return learning(new_tensor(self.tape.given(kind, array, label)))
+        return value
 
     def read(self, variable: Tensor) -> Any:
         """The newest value of ``variable``."""
         if variable not in self.history:
-            value = self.given("state", self.array_of(variable), variable.op.name)
-            self.history[variable], self.states[variable] = [value], value.array.node
-            value.array.node.line = variable.op.line
+            self.states[variable] = self.feed(variable, self.array_of(variable), "state").array.node
         return self.history[variable][-1]
 
     def assign(self, variable: Tensor, value: Any) -> Any:
@@ -293,7 +283,7 @@ class Trace:
 
 
 def learning(value: Any) -> Any:
-    """``value``, which is no result, with a gradient if it can have one."""
+    """``value``, by which there are derivatives if it can have some."""
     value._requires_grad = value.array.dtype.kind == "f"
     return value
 
@@ -549,4 +539,4 @@ def as_operands(graph: Graph, values: list[Any]) -> list[Any]:
 
 def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:
     """The output of a new operation ``Const``."""
-    return graph.add("Const", lambda trace: trace.constant(array), name=name).outputs[0]
+    return graph.add("Const", lambda trace: new_tensor(array), name=name).outputs[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from autokit.base import dtypes
 from autokit.engine.tensor import new_tensor
-from autokit.static.errors import described
+from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
 from autokit.static.tf.graph import GraphKeys, Operation, Tensor, Trace, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, as_numpy, converted, known, sizes_of
@@ -34,14 +34,22 @@ float32 = dtypes.BY_NAME["float32"]
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
-    kind = dtypes.BY_NUMPY[as_numpy(dtype)]
-    sizes = [unknown if size in (None, -1) else int(size) for size, unknown in zip(shape or (), OPEN)]
+    graph, kind = get_default_graph(), dtypes.BY_NUMPY[as_numpy(dtype)]
+    made = graph.add("Placeholder", _not_fed, name=name, at_once=False, dtype=kind).outputs[0]
+    if shape is not None:
+        sizes = [unknown if size in (None, -1) else int(size) for size, unknown in zip(shape, OPEN)]
+        made.example = graph.trace.feed(made, np.broadcast_to(np.zeros((), kind.numpy), sizes))
+    return made
 
-    def compute(trace: Trace, dtype: Any) -> Any:
-        return trace.given("input", np.broadcast_to(np.zeros((), kind.numpy), sizes), trace.operation.name)
 
-    at_once = shape is not None
-    return get_default_graph().add("Placeholder", compute, name=name, at_once=at_once, dtype=kind).outputs[0]
+def _not_fed(trace: Trace, dtype: Any) -> None:
+    tensor = trace.operation.outputs[0]
+    name, kind = tensor.op.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+    shape = str(tensor.shape).strip("(),").replace(" ", "")
+    raise InvalidArgumentError(
+        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]\n  it "
+        f"was defined at {described(tensor.op.line)}\n  write session.run(…, feed_dict={{{name}: …}})"
+    )
 
 
 @defines("PlaceholderWithDefault", "input")
@@ -68,9 +76,9 @@ def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) ->
 
 
 @defines("Fill")
-def fill(trace: Trace, dims: Any, value: Any, dtype: Any = None) -> Any:
+def fill(dims: Any, value: Any, dtype: Any = None) -> Any:
     """A tensor of shape ``dims`` whose elements are all ``value``."""
-    return trace.constant(np.full(sizes_of(dims), converted(known(value), dtype)))
+    return new_tensor(np.full(sizes_of(dims), converted(known(value), dtype)))
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str = "zeros") -> Tensor:
@@ -84,16 +92,16 @@ def ones(shape: Any, dtype: Any = float32, name: str = "ones") -> Tensor:
 
 
 @defines("range")
-def range(trace: Trace, start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
     """The numbers from ``start``, or 0, up to ``limit``."""
     ends = (0, start, delta) if limit is None else (start, limit, delta)
-    return trace.constant(converted(np.arange(*map(known, ends)).tolist(), dtype))
+    return new_tensor(converted(np.arange(*map(known, ends)).tolist(), dtype))
 
 
 @defines("LinSpace")
-def linspace(trace: Trace, start: Any, stop: Any, num: int) -> Any:
+def linspace(start: Any, stop: Any, num: int) -> Any:
     """``num`` numbers from ``start`` to ``stop``, at equal distances."""
-    return trace.constant(np.linspace(start, stop, num, dtype=np.float32))
+    return new_tensor(np.linspace(start, stop, num, dtype=np.float32))
 
 
 # ---------------------------------------------------------------- random numbers
