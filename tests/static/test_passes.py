@@ -54,7 +54,7 @@ def test_constants_are_known_before_the_first_run_and_draws_are_none() -> None:
         return x + fixed * 1 + drawn
 
     words, calls = after(program(function), "constants")
-    assert words == "5 values known before the first run"
+    assert words == "values known before the first run (5×)"
     assert calls == ["add", "add"]
 
 
@@ -80,6 +80,7 @@ ALGEBRA: dict[str, Callable[..., Any]] = {
     "−(−x) = x": lambda x: np.exp(-np.negative(x)),
     "x in its own shape = x": lambda x: np.exp(x.reshape(12, 4)),
     "(xᵀ)ᵀ = x": lambda x: np.exp(x[None].transpose(1, 2, 0).transpose(2, 0, 1)),
+    "x in another shape and back = x": lambda x: np.exp(x.reshape(-1).reshape(12, 4)),
     "reshape of a reshape = reshape": lambda x: np.exp(x.reshape(3, 4, 4).reshape(-1)),
     "where(true, x, y) = x": lambda x: np.where(np.ones((12, 4), bool), np.exp(x), 0),
     "x = x is true, of whole numbers": lambda x: np.exp(x) * (x.astype(int) == x.astype(int)),
@@ -147,11 +148,11 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "largest of short rows = largest of columns": lambda x, t: x.max(1, keepdims=True, initial=-np.inf),
     "a @ b = dot(a, b)": lambda x, t: x.T @ x,
     "a number in place of its repetitions": lambda x, t: x * np.full((12, 1), 2, np.float32),
-    "x² = square(x), 1/x = reciprocal(x)": lambda x, t: x**2 + np.power(x + 7, -1),
+    "x² = square(x)": lambda x, t: x**2,
     "maximum with zeros written out": lambda x, t: np.maximum(x, 0),
     "relu's slope as one comparison": lambda x, t: relu(x, x.T.reshape(12, 4) * np.inf),
     "x[0…n, t] = take": likelihood,
-    "where(t = 0…c) = put": lambda x, t: (one_hot(t, np.float32(3)), one_hot(t, x[:, :1])),
+    "where(t = 0…c) = put": lambda x, t: one_hot(t, np.float32(3)),
     "a row of one number and zeros sums to the number": lambda x, t: one_hot(t, np.float32(2)).sum(1),
 }
 

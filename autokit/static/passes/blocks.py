@@ -72,9 +72,9 @@ class _Grouping:
         results = [node for node in run if node in self.kept or not inside.issuperset(self.users[node])]
         blocks = Blocks(run, results)
         values = tuple([node.value for node in results])
-        whole = self.new.add(run[0], "call", "blocks", blocks, tuple(blocks.operands), {}, values)
+        whole = self.new._add(run[0], "call", "blocks", blocks, tuple(blocks.operands), {}, values)
         for place, node in enumerate(results):
-            self.parts[node] = self.new.add(node, "call", "part", getitem, (whole, place), {}, node.value)
+            self.parts[node] = self.new._add(node, "call", "part", getitem, (whole, place), {}, node.value)
         self.new.nodes += views
         self.said.append(f"{len(run)} calls in blocks, of which {len(results)} values are kept")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting
+from autokit.static.passes.rewriting import rewrite
 
 COMPARED = 1 << 16
 """Constants of up to so many bytes are compared by their elements."""
@@ -22,17 +22,12 @@ def eliminate_common_subexpressions(graph: Graph) -> str:
     """Read the first of several equal calls, or constants, in place of the others. Each draw is its own."""
     known: dict[Any, Node] = {}
 
-    def change(node: Node, rewriting: Rewriting) -> Node | None:
-        key = (node.name, node.function, _key(node.args), _key(node.settings))
-        if node.kind == "const":
-            key = ("const", None, _key(node.value), ())
-        first = known.setdefault(key, node)
-        if first is node:
-            return None
-        rewriting.said["values that were computed before"] += 1
-        return first
+    def first_of(node: Node, *_: Any) -> Node | None:
+        what = (node.value,) if node.kind == "const" else (node.args, node.settings)
+        first = known.setdefault((node.name, node.function, _key(what)), node)
+        return None if first is node else first
 
-    return Rewriting(graph).run(change)
+    return rewrite(graph, {"values that were computed before": ("", first_of)})
 
 
 def _key(argument: Any) -> Any:

@@ -5,28 +5,26 @@ It spares a walk over the larger array, and rounds otherwise: this pass runs onl
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, is_constant
+from autokit.static.passes.rewriting import Rewriting, is_constant, rewrite
 
 
 def scale_products(graph: Graph) -> str:
     """Take numbers by which products of matrices are multiplied into the smaller operand."""
     users = graph.users()
 
-    def change(node: Node, rewriting: Rewriting) -> Node | None:
-        if node.name != "multiply" or len(node.args) != 2 or node.settings:
-            return None
-        for product, number in (node.args, node.args[::-1]):
-            is_number = is_constant(number) and np.ndim(getattr(number, "value", number)) == 0
-            if not isinstance(product, Node) or product.name not in ("dot", "matmul") or not is_number:
+    def scaled(node: Node, new: Rewriting, *factors: Any) -> Node | None:
+        for product, number in (factors, factors[::-1]):
+            if not isinstance(product, Node) or product.name not in ("dot", "matmul"):
                 continue
             a, b = product.args
-            if users.get(product) == [node] and isinstance(a, Node) and a.value.size < node.value.size:
-                rewriting.said["(a @ b) · s = (a · s) @ b"] += 1
-                scaled = rewriting.call(product, "multiply", np.multiply, a, number)
-                return rewriting.call(node, product.name, product.function, scaled, b)
+            is_number = is_constant(number) and np.ndim(getattr(number, "value", number)) == 0
+            if is_number and users.get(product) == [node] and a.value.size < node.value.size:
+                return new.call(node, product.function, new.call(product, np.multiply, a, number), b)
         return None
 
-    return Rewriting(graph).run(change)
+    return rewrite(graph, {"(a @ b) · s = (a · s) @ b": ("multiply", scaled)})
