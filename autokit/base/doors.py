@@ -26,6 +26,12 @@ dot: Callable[..., str] = _closed
 save: Callable[..., None] = _closed
 """Write a graph or a timeline to a file, in the format that the file's ending names."""
 
+memory: Callable[..., dict[str, Any]] = _closed
+"""The forms in which a notebook shows a memory plan."""
+
+save_memory: Callable[..., None] = _closed
+"""Write the picture of a memory plan to a file."""
+
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 

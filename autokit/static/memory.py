@@ -13,10 +13,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.base import doors
 from autokit.static.calls import Blocks, is_computed_in_blocks, overwritable, takes_memory
 from autokit.static.graph import Graph, Node
 from autokit.static.traced import put, put_flat
@@ -68,6 +70,16 @@ class Plan:
         self.in_states: dict[Node, Node] = {}
         self.owners: dict[Node, tuple[Node, ...]] = {}
         self.size = self.total = 0
+
+    def __repr__(self) -> str:
+        return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return doors.memory(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the picture to ``path``, which ends in ``.svg``, ``.png`` or ``.pdf``."""
+        doors.save_memory(self, path, **options)
 
 
 def plan_memory(graph: Graph) -> Plan:
