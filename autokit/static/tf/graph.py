@@ -196,7 +196,7 @@ class Trace:
                     node.line, node.module = operation.line, operation.name.rpartition("/")[0]
         several = results if isinstance(results, tuple | list) else (results,)
         for tensor, value in zip(operation.outputs, several):
-            self.values[tensor] = value
+            self.values.setdefault(tensor, value)  # it may be fed
             if value is not None:
                 self.node(value).label = self.node(value).label or tensor.name
                 learning(value)
@@ -321,21 +321,20 @@ class Graph:
         """All operations, in the order of the program."""
         return list(self.operations)
 
+    def named_element(self, name: str) -> Any:
+        """The operation of a name such as ``"x"``, or the tensor of a name such as ``"x:0"``."""
+        if name not in self.named:
+            kind = "Tensor" if ":" in name else "Operation"
+            raise KeyError(f"The name '{name}' refers to a {kind} which does not exist.")
+        return self.named[name]
+
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of this name."""
-        return self._find(name, Operation)
+        return self.named_element(name.partition(":")[0])
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor of this name, such as ``"x:0"``."""
-        return self._find(name, Tensor)
-
-    def _find(self, name: str, kind: type) -> Any:
-        if not isinstance(self.named.get(name), kind):
-            raise KeyError(
-                f"The name '{name}' refers to a {kind.__name__} which does not exist. Operations have names "
-                "such as x, and their tensors such as x:0"
-            )
-        return self.named[name]
+        return self.named_element(name if ":" in name else f"{name}:0")
 
     def unique_name(self, name: str) -> str:
         """``name`` in the scope at hand, with a number where another operation has that name."""

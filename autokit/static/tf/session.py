@@ -15,7 +15,7 @@ import numpy as np
 
 from autokit.engine.tensor import Tensor as Value
 from autokit.static.emit_numpy import build
-from autokit.static.errors import FailedPreconditionError, InvalidArgumentError, OpError, described, failed
+from autokit.static.errors import FailedPreconditionError, OpError, described, failed
 from autokit.static.graph import Node, mapped
 from autokit.static.interpret import interpret
 from autokit.static.passes import run_passes
@@ -37,8 +37,6 @@ __all__ = [
 
 INTERPRETED_RUNS = 3
 """So often a program is interpreted before it is compiled."""
-
-_TYPES = {"float32": "float", "float64": "double"}
 
 
 class Program:
@@ -65,37 +63,22 @@ class Program:
             trace.feed(tensor, array)
         wanted = [each if isinstance(each, Operation) else each.op for each in fetches if each not in fed]
         for operation in needed(wanted, fed):
-            self._define(operation, fed)
-        tensors = [each for each in fetches if isinstance(each, Tensor)]
+            try:
+                trace.run(operation)
+            except Exception as error:
+                raise _failed(error, operation.line, operation.name) from None
         self.graph = graph = trace.tape.graph
-        graph.outputs = [trace.node(trace.value_of(each)) for each in tensors]
+        graph.outputs = [trace.node(trace.value_of(each)) for each in fetches if isinstance(each, Tensor)]
         self.changed = list(dict.fromkeys(trace.assigned))
         for variable in self.changed:
-            self._update(variable)
+            node = trace.node(trace.history[variable][-1])
+            if variable not in trace.states:
+                array = session.arrays.setdefault(variable, np.zeros(node.shape or (), node.dtype))
+                trace.states[variable] = trace.tape.given("state", array, variable.op.name).node
+            graph.updates[trace.states[variable]] = node
         kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
         graph.nodes = [node for node in graph.nodes if node in kept]
         graph.states = [node for node in graph.states if node in kept]
-
-    def _define(self, operation: Operation, fed: dict[Tensor, np.ndarray]) -> None:
-        """Trace an operation, unless what it computes is fed."""
-        if operation.outputs and all([each in fed for each in operation.outputs]):
-            return
-        if operation.type == "Placeholder":
-            raise _not_fed(operation.outputs[0])
-        try:
-            self.trace.run(operation)
-        except OpError:
-            raise
-        except Exception as error:
-            raise failed(error, operation.line, operation.name) from None
-
-    def _update(self, variable: Tensor) -> None:
-        """Let a run write the last value of ``variable`` into the session's array."""
-        trace, node = self.trace, self.trace.node(self.trace.history[variable][-1])
-        if variable not in trace.states:
-            array = self.session.arrays.setdefault(variable, np.zeros(node.shape or (), node.dtype))
-            trace.states[variable] = trace.tape.given("state", array, variable.op.name).node
-        self.graph.updates[trace.states[variable]] = node
 
     def steps(self, feeds: list[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
         """Interpret it, and yield each node with its value; at the end, write the variables."""
@@ -105,11 +88,9 @@ class Program:
         try:
             with np.errstate(all="ignore"):
                 yield from interpret(nodes, values)
-        except OpError:
-            raise
         except Exception as error:
             at = next(node for node in nodes if node not in values)
-            raise failed(error, at.line, at.label or at.operation or at.name) from None
+            raise _failed(error, at.line, at.label or at.operation or at.name) from None
         self.results = [np.array(values[node]) for node in self.graph.outputs]  # none sees the changes below
         new = [(state, np.array(values[node])) for state, node in self.graph.updates.items()]
         for state, value in new:
@@ -127,6 +108,10 @@ class Program:
         for _ in self.steps(feeds, values):
             pass
         return self.results
+
+
+def _failed(error: Exception, line: Any, name: str) -> Exception:
+    return error if isinstance(error, OpError) else failed(error, line, name)
 
 
 class Session:
@@ -211,15 +196,13 @@ class Session:
         ValueError
             If a value has another shape than the tensor that it is fed to.
         """
-        wanted = self._wanted(fetches)
+        wanted: list[Any] = []
+        mapped(fetches, lambda each: wanted.append(self._element(each)))
         program, feeds = self.prepare(wanted, feed_dict)
         results = iter(self.execute(program, feeds))
         self.initialized.update(program.changed)
-        values = [next(results)[()] if isinstance(each, Tensor) else None for each in wanted]
-        if not isinstance(fetches, list | tuple | dict):
-            return values[0]
-        remaining = iter(values)
-        return mapped(fetches, lambda _: next(remaining))
+        values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
+        return mapped(fetches, lambda _: next(values))
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
@@ -240,39 +223,26 @@ class Session:
             program = self.programs[key] = Program(self, wanted, fed)
         return program, list(fed.values())
 
-    def _wanted(self, fetches: Any) -> list[Any]:
-        """The tensors and operations in ``fetches``, one after the other."""
-        found: list[Any] = []
-        mapped(fetches, lambda each: found.append(self._element(each)))
-        return found
-
     def _element(self, fetch: Any) -> Any:
+        """The tensor or operation that ``fetch`` is, or whose name it is."""
         if isinstance(fetch, str):
-            by_name = self.graph.get_tensor_by_name if ":" in fetch else self.graph.get_operation_by_name
-            return by_name(fetch)
-        if not isinstance(fetch, Tensor | Operation):
-            raise TypeError(
-                f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. "
-                "A program that writes loss = session.run(loss) has lost its tensor: use another name."
-            )
-        if fetch.graph is not self.graph:
-            raise ValueError(
-                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. (Tensor {fetch!r} is not an "
-                "element of this graph.)"
-            )
-        return fetch
+            return self.graph.named_element(fetch)
+        if isinstance(fetch, Tensor | Operation) and fetch.graph is self.graph:
+            return fetch
+        raise TypeError(
+            f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor of this "
+            "graph. A program that writes loss = session.run(loss) has lost its tensor: use another name."
+        )
 
     def _fed(self, name: Any, value: Any) -> tuple[Tensor, np.ndarray]:
         """The tensor of this name, and ``value`` as an array that fits it."""
         if type(value) is np.ndarray and (name, value.shape, value.dtype) in self.accepted:
             return name, value
-        tensor = self.graph.get_tensor_by_name(name) if isinstance(name, str) else name
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {name!r} is a {type(name).__name__}")
-        if isinstance(value, Tensor):
+        tensor = self._element(name)
+        if not isinstance(tensor, Tensor) or isinstance(value, Tensor):
             raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
-                "scalars, strings, lists, numpy ndarrays."
+                f"The value of a feed cannot be a tf.Tensor object, and the key has to be one: {name!r}, "
+                f"{value!r}. An operation has a name such as x, and its tensor one such as x:0."
             )
         dtype = tensor.dtype.numpy
         given = value.numpy(force=True) if isinstance(value, Value) else np.asarray(value)
@@ -320,16 +290,6 @@ class InteractiveSession(Session):
         super().close()
         if self in SESSIONS:
             SESSIONS.remove(self)
-
-
-def _not_fed(tensor: Tensor) -> Exception:
-    dtype = _TYPES.get(tensor.dtype.name, tensor.dtype.name)
-    shape = str(tensor.shape).strip("(),").replace(" ", "")
-    return InvalidArgumentError(
-        f"You must feed a value for placeholder tensor '{tensor.op.name}' with dtype {dtype} and shape "
-        f"[{shape}]\n  it was defined at {described(tensor.op.line)}\n  write session.run(…, "
-        f"feed_dict={{{tensor.op.name}: …}})"
-    )
 
 
 class ConfigProto(SimpleNamespace):
