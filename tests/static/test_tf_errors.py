@@ -133,7 +133,7 @@ def test_graphs_are_apart() -> None:
 @pytest.mark.parametrize(
     ("find", "words"),
     [
-        (lambda: tf.contrib, "autokit leaves out tf.contrib: use tf.get_variable"),
+        (lambda: tf.contrib, "autokit leaves out tf.contrib: use tf.Variable"),
         (lambda: tf.keras, "autokit leaves out tf.keras: use"),
         (lambda: tf.estimator, "autokit leaves out tf.estimator"),
         (lambda: tf.FIFOQueue, "tf.FIFOQueue: use NumPy arrays, by feed_dict"),

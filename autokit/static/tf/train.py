@@ -56,24 +56,24 @@ def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any) -> list[Any]
     return [sum(each[1:], each[0]) if each else None for each in parts]
 
 
+Step = Callable[..., tuple[Any, ...]]
+
+
 class Optimizer:
-    """Base of the optimizers: a subclass has slots, variables for each trained one, and a formula.
+    """Changes variables by their gradients.
 
     Parameters
     ----------
     learning_rate : float or Tensor
+    name : str
+    step : callable
+        The formula: the new values of a variable and its slots, by the rate, the gradient, and all values.
+    slots : tuple of float
+        What else it keeps for a variable, in the variable's shape: the first values.
     """
 
-    slots: tuple[float, ...] = ()
-    """The first values of the slots, which have the shape of the variable."""
-    step: Callable[..., tuple[Any, ...]]
-    """The formula: the new values of the variable ``w`` and its slots, by its gradient ``g`` and settings."""
-
-    def __init__(
-        self, learning_rate: Any = 0.001, *args: Any, name: str | None = None, **settings: Any
-    ) -> None:
-        self.rate, self.args, self.settings = learning_rate, args, settings
-        self.name = name or type(self).__name__.removesuffix("Optimizer")
+    def __init__(self, learning_rate: Any, name: str, step: Step, *slots: float) -> None:
+        self.rate, self.name, self.step, self.slots = learning_rate, name, step, slots
 
     def minimize(
         self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: Any = None
@@ -110,87 +110,74 @@ class Optimizer:
         def compute(trace: Trace, rate: Any, gradient: Any) -> None:
             trace.tape.phase = "update"
             before = [trace.read(each).detach() for each in changed]
-            after = self.step(rate, gradient.detach(), *before, *self.args, **self.settings)
-            for each, value in zip(changed, after):
+            for each, value in zip(changed, self.step(rate, gradient.detach(), *before)):
                 trace.assign(each, value)
 
         return variable.graph.add(f"Apply{self.name}", compute, self.rate, gradient, outputs=0)
 
 
-class GradientDescentOptimizer(Optimizer):
+def GradientDescentOptimizer(learning_rate: Any, name: str = "GradientDescent") -> Optimizer:
     """Gradient descent: w ← w − rate · g."""
-
-    def step(self, rate: Any, g: Any, w: Any) -> tuple[Any, ...]:
-        """The formula."""
-        return (w - rate * g,)
+    return Optimizer(learning_rate, name, lambda rate, g, w: (w - rate * g,))
 
 
-class MomentumOptimizer(Optimizer):
+def MomentumOptimizer(
+    learning_rate: Any, momentum: float, name: str = "Momentum", use_nesterov: bool = False
+) -> Optimizer:
     """Gradient descent with a velocity: v ← momentum · v + g, w ← w − rate · v."""
 
-    slots = (0.0,)
-
-    def step(self, rate: Any, g: Any, w: Any, v: Any, momentum: Any, use_nesterov: bool = False) -> Any:
-        """The formula."""
+    def step(rate: Any, g: Any, w: Any, v: Any) -> Any:
         v = momentum * v + g
         return w - rate * (g + momentum * v if use_nesterov else v), v
 
+    return Optimizer(learning_rate, name, step, 0.0)
 
-class AdagradOptimizer(Optimizer):
-    """Steps that shrink with the sum of the squared gradients, which begins with 0.1."""
 
-    slots = (0.1,)
+def AdagradOptimizer(
+    learning_rate: Any, initial_accumulator_value: float = 0.1, name: str = "Adagrad"
+) -> Optimizer:
+    """Steps that shrink with the sum of the squared gradients."""
 
-    def step(self, rate: Any, g: Any, w: Any, total: Any) -> tuple[Any, ...]:
-        """The formula."""
+    def step(rate: Any, g: Any, w: Any, total: Any) -> Any:
         total = total + g * g
         return w - rate * g / total.sqrt(), total
 
+    return Optimizer(learning_rate, name, step, initial_accumulator_value)
 
-class RMSPropOptimizer(Optimizer):
+
+def RMSPropOptimizer(
+    learning_rate: Any,
+    decay: float = 0.9,
+    momentum: float = 0.0,
+    epsilon: float = 1e-10,
+    name: str = "RMSProp",
+) -> Optimizer:
     """Steps that are divided by the root of the running average of the squared gradients."""
 
-    slots = (1.0, 0.0)
-
-    def step(
-        self,
-        rate: Any,
-        g: Any,
-        w: Any,
-        square: Any,
-        v: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
-    ) -> Any:
-        """The formula."""
+    def step(rate: Any, g: Any, w: Any, square: Any, v: Any) -> Any:
         square = decay * square + (1 - decay) * g * g
         v = momentum * v + rate * g / (square + epsilon).sqrt()
         return w - v, square, v
 
+    return Optimizer(learning_rate, name, step, 1.0, 0.0)
 
-class AdamOptimizer(Optimizer):
+
+def AdamOptimizer(
+    learning_rate: Any = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    name: str = "Adam",
+) -> Optimizer:
     """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
 
-    slots = (0.0, 0.0, 1.0, 1.0)
-
-    def step(
-        self,
-        rate: Any,
-        g: Any,
-        w: Any,
-        *slots: Any,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
-    ) -> Any:
-        """The formula; the last two slots are the powers of both decay rates."""
-        mean, mean_square, power1, power2 = slots
-        power1, power2 = power1 * beta1, power2 * beta2
-        mean = beta1 * mean + (1 - beta1) * g
-        mean_square = beta2 * mean_square + (1 - beta2) * g * g
+    def step(rate: Any, g: Any, w: Any, mean: Any, square: Any, power1: Any, power2: Any) -> Any:
+        power1, power2 = power1 * beta1, power2 * beta2  # of both decay rates: the means begin with zeros
+        mean, square = beta1 * mean + (1 - beta1) * g, beta2 * square + (1 - beta2) * g * g
         rate = rate * (1 - power2).sqrt() / (1 - power1)
-        return w - rate * mean / (mean_square.sqrt() + epsilon), mean, mean_square, power1, power2
+        return w - rate * mean / (square.sqrt() + epsilon), mean, square, power1, power2
+
+    return Optimizer(learning_rate, name, step, 0.0, 0.0, 1.0, 1.0)
 
 
 class Saver:
