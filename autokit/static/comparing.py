@@ -17,12 +17,12 @@ TOLERANCE = 1e-5
 
 def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Raise unless the compiled ``step`` and its function agree on results and on states."""
-    plan, given = step.plan_for(args, kwargs)
+    plan, arrays = step.plan_for(args, kwargs)
     trace = plan.trace
     before = _Snapshot(trace)
     expected = _named_values(trace, step.function(*args, **kwargs))
     before.restore()
-    computed = _named_values(trace, plan(given))
+    computed = _named_values(trace, plan(arrays, (args, kwargs)))
     before.restore()
     for name, value in expected.items():
         distance = _distance(value, computed[name])

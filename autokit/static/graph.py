@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,7 @@ class Node:
     name: str
     function: Callable[..., Any] | None = None
     args: tuple[Any, ...] = ()
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Any = None
     value: Any = None
     operation: str = ""
     phase: str = "forward"
@@ -72,6 +72,7 @@ class Node:
     label: str = ""
 
     def __post_init__(self) -> None:
+        self.settings = self.settings or {}
         self.shape: Any = getattr(self.value, "shape", None)
         self.dtype: Any = getattr(self.value, "dtype", None)
 

@@ -98,10 +98,10 @@ class Plan:
                 return True
         return True
 
-    def __call__(self, given: list[Any], run: Callable[..., Any] | None = None) -> Any:
+    def __call__(self, arrays: list[Any], given: Any, run: Callable[..., Any] | None = None) -> Any:
+        """Run on the ``arrays`` of the arguments ``given``."""
         self.runs += 1
-        run = run or self.run
-        trace, arrays = self.trace, [getattr(each, "array", each) for each in given]
+        run, trace = run or self.run, self.trace
         counted = trace.counted()
         if trace.halves is None:
             return trace.finish(run(*arrays), counted)
@@ -153,27 +153,27 @@ class Step:
         if self.calls == 2 and self.settings["check"]:
             self.check(*args, **kwargs)
         try:
-            plan, given = self.plan_for(args, kwargs)
+            plan, arrays = self.plan_for(args, kwargs)
         except LazyState:
             self.remarks["the first call ran eagerly, as the optimizer began its memory in it"] = None
             return self.function(*args, **kwargs)
         try:
-            return plan(given)
+            return plan(arrays, (args, kwargs))
         except Unexpected:
             self.remarks["built again, for numbers that were not as in the example before"] = None
             self.plans.remove(plan)
             self.last = None
-            plan, given = self.plan_for(args, kwargs)
-            return plan(given)
+            plan, arrays = self.plan_for(args, kwargs)
+            return plan(arrays, (args, kwargs))
 
     def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
-        """What runs for these arguments, built now unless it was before, and the tensors in them."""
-        key, given = signature(args, kwargs)
+        """What runs for these arguments, built now unless it was before, and their arrays."""
+        key, arrays = signature(args, kwargs)
         plan = self.last
         if plan is None or plan.key != key or not plan.fits():
             built = (each for each in self.plans if each.key == key and each.fits())
             self.last = plan = next(built, None) or self._build(key, args, kwargs)
-        return plan, given
+        return plan, arrays
 
     def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
         settings = self.settings
@@ -248,14 +248,14 @@ class Step:
         """Run the code in pdb, line by line."""
         import pdb
 
-        plan, given = self.plan_for(args, kwargs)
+        plan, arrays = self.plan_for(args, kwargs)
         run = plan.run.new_function() if isinstance(plan.run, emit_numpy.Program) else plan.run
-        return plan(given, partial(pdb.runcall, run))
+        return plan(arrays, (args, kwargs), partial(pdb.runcall, run))
 
     def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
         """Run node by node, as they were traced; each node with its value. States stay as they are."""
-        plan, given = self.plan_for(args, kwargs)
-        return node_by_node(plan.trace.graph, [getattr(each, "array", each) for each in given])
+        plan, arrays = self.plan_for(args, kwargs)
+        return node_by_node(plan.trace.graph, arrays)
 
     def explain(self) -> str:
         """Signatures, what each pass did, numbers that were fixed, and times, as text."""
@@ -352,24 +352,27 @@ def compile(
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """What a graph is built for: the shapes of tensors, and all other facts; and these tensors."""
-    given: list[Any] = []
-    facts = _facts(args, given), _facts(kwargs, given) if kwargs else None
-    detours = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else ()
-    shapes = tuple([each.shape for each in given])
-    return (shapes, facts, thread.state.recording, dtypes.get_default_dtype(), detours), given
+    """What a graph is built for: the shapes of tensors, and all other facts; and the arrays of these."""
+    arrays: list[Any] = []
+    facts = tuple([_facts(each, arrays) for each in args]), _facts(kwargs, arrays) if kwargs else None
+    shapes = tuple([each.shape for each in arrays])
+    detours = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else None
+    return (shapes, facts, thread.state.recording, dtypes.get_default_dtype(), detours), arrays
 
 
-def _facts(value: Any, given: list[Any]) -> Any:
-    """What a signature says of an argument but for shapes; tensors and arrays are added to ``given``."""
-    if isinstance(value, Tensor | np.ndarray):
-        given.append(value)
-        array = getattr(value, "array", value)
-        return type(value), array.dtype, array.flags.c_contiguous, getattr(value, "_requires_grad", None)
+def _facts(value: Any, arrays: list[Any]) -> Any:
+    """What a signature says of an argument but for shapes; arrays in it, also of tensors, join ``arrays``."""
+    if isinstance(value, Tensor):
+        array = value.array
+        arrays.append(array)
+        return array.dtype, array.flags.c_contiguous, value._requires_grad
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return value.dtype, value.flags.c_contiguous
     if isinstance(value, tuple | list):
-        return type(value), tuple([_facts(each, given) for each in value])
+        return type(value), tuple([_facts(each, arrays) for each in value])
     if isinstance(value, dict):
-        return dict, tuple([(name, _facts(each, given)) for name, each in value.items()])
+        return dict, tuple([(name, _facts(each, arrays)) for name, each in value.items()])
     try:
         hash(value)
     except TypeError:

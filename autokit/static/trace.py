@@ -190,40 +190,38 @@ class Trace:
     # ------------------------------------------------------------ a run
 
     def _note_what_holds(self) -> None:
-        """Note what a graph stands for: its modes and layers, other settings than numbers, and leaves."""
+        """Note what a graph stands for: entries of dicts, the sizes of containers, and facts about leaves."""
         tracing = self.tracing
         self.guards = list(tracing.tape.guards.values())
-        self.modules = [
-            (each, each.training, each._hooks, dict(each._modules), list(map(id, each._parameters.values())))
-            for each in tracing.modules
-        ]
-        self.optimizers = [(each, each.state, len(each.param_groups)) for each in tracing.optimizers]
-        self.settings = [
-            (group, name, value)
-            for groups in tracing.optimizers.values()
-            for group, before, meanwhile in groups
-            for name, value in before.items()
-            if meanwhile[name] is value and name != "params"
-        ]
+        entries: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        for module in tracing.modules:
+            modes = {"training": module.training, "_hooks": module._hooks}
+            entries += (vars(module), modes), (module._modules, module._modules)
+            entries.append((module._parameters, module._parameters))
+        for optimizer, groups in tracing.optimizers.items():
+            objects = {"state": optimizer.state, "param_groups": optimizer.param_groups}
+            entries.append((vars(optimizer), objects))
+            for group, before, meanwhile in groups:
+                fixed = {name: value for name, value in before.items() if meanwhile[name] is value}
+                entries.append((group, fixed))
+        self.entries = [(owner, name, value) for owner, known in entries for name, value in known.items()]
+        containers = [module._modules for module in tracing.modules]
+        containers += [optimizer.param_groups for optimizer in tracing.optimizers]
+        self.containers = [(each, len(each)) for each in containers if each]
         self.leaves_now = [
             (kept.tensor, kept.requires_grad, kept.grad is None) for kept in tracing.states.values()
         ]
 
     def holds(self) -> bool:
         """Whether the graph still stands for the program: its layers, its numbers and its tensors."""
-        for module, training, hooks, children, parameters in self.modules:
-            if module.training is not training or module._hooks is not hooks or module._modules != children:
+        for owner, name, value in self.entries:
+            if owner.get(name) is not value:
                 return False
-            if list(map(id, module._parameters.values())) != parameters:
+        for container, length in self.containers:
+            if len(container) != length:
                 return False
         for guard in self.guards:
             if not guard():
-                return False
-        for optimizer, state, count in self.optimizers:
-            if optimizer.state is not state or len(optimizer.param_groups) != count:
-                return False
-        for group, name, value in self.settings:
-            if group[name] is not value:
                 return False
         for tensor, learns, had_no_gradient in self.leaves_now:
             if tensor._requires_grad is not learns:
@@ -236,10 +234,10 @@ class Trace:
         """What the counters of the optimizers will be after a run."""
         return [counter.number.compute() for _, counter in self.tracing.counters]
 
-    def leaves(self, given: list[Any]) -> list[Tensor]:
+    def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
-        table = {tensor: now for (tensor, _, _), now in zip(self.inputs, given)}
+        table = {tensor: now for (tensor, _, _), now in zip(self.inputs, tensors_in(given))}
         return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
     def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
