@@ -32,6 +32,9 @@ memory: Callable[..., dict[str, Any]] = _closed
 save_memory: Callable[..., None] = _closed
 """Write the picture of a memory plan to a file."""
 
+program: Callable[..., Any] = _closed
+"""The graph to draw of a static graph."""
+
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 

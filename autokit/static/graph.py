@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base import doors
+
 Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
 
@@ -158,6 +160,13 @@ class Graph:
         other.outputs = [twins[node] for node in self.outputs]
         other.updates = {twins[state]: twins[node] for state, node in self.updates.items()}
         return other
+
+    def picture(self, fold: str | None = "operation") -> Any:
+        """The graph to draw: a box for each operation, or with ``fold=None`` for each call."""
+        return doors.program(self, fold)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return doors.mimebundle(self.picture())
 
     def table(self) -> str:
         """A row for each node: its number, its call, dtype and shape, phase, operation, and line."""
