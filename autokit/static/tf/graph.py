@@ -23,7 +23,7 @@ from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import Untraceable, described, failed, program_line
 from autokit.static.graph import Node, mapped
-from autokit.static.tf.shapes import TensorShape, as_numpy, converted, different, sizes_of
+from autokit.static.tf.shapes import UNKNOWN, TensorShape, as_numpy, converted, different, sizes_of
 from autokit.static.traced import Tape, Traced
 from autokit.static.tracing import Tracing
 
@@ -376,15 +376,16 @@ class Graph:
             self.trace.run(operation)
         except (RuntimeError, ValueError) as error:
             shapes = [each.shape for each in operation.inputs]
-            pair = None if operation.settings else different(shapes, operation.type == "MatMul")
-            if pair is not None:
-                listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
-                raise ValueError(
-                    f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' (op: "
-                    f"'{operation.type}') with input shapes: {listed}.\n  {described(operation.line)}"
-                ) from None
-            known = not any([None in each.as_list() for each in shapes])
-            if known or type(error) not in (RuntimeError, ValueError):
+            if len(shapes) == 2 and not operation.settings:
+                pair = different(*shapes, product=operation.type == "MatMul")
+                if pair is not None:
+                    listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
+                    raise ValueError(
+                        f"Dimensions must be equal, but are {pair[0]} and {pair[1]} for '{operation.name}' "
+                        f"(op: '{operation.type}') with input shapes: {listed}.\n"
+                        f"  {described(operation.line)}"
+                    ) from None
+            if type(error) not in (RuntimeError, ValueError) or UNKNOWN not in sum(shapes, ()):
                 raise
             return
         operation.traced = True

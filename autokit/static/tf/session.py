@@ -27,13 +27,10 @@ from autokit.static.tf.graph import (
     Tensor,
     Trace,
     get_default_graph,
-    inside,
     needed,
 )
 
-__all__ = [
-    *("ConfigProto", "GPUOptions", "InteractiveSession", "RunMetadata", "RunOptions", "Session"),
-]
+__all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "RunMetadata", "RunOptions", "Session"]
 
 INTERPRETED_RUNS = 3
 """So often a program is interpreted before it is compiled."""
@@ -198,8 +195,12 @@ class Session:
         """
         wanted: list[Any] = []
         mapped(fetches, lambda each: wanted.append(self._element(each)))
-        program, feeds = self.prepare(wanted, feed_dict)
-        results = iter(self.execute(program, feeds))
+        fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
+        key = (*wanted, *[(tensor, array.shape) for tensor, array in fed.items()])
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = Program(self, wanted, fed)
+        results = iter(self.execute(program, list(fed.values())))
         self.initialized.update(program.changed)
         values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
         return mapped(fetches, lambda _: next(values))
@@ -213,15 +214,6 @@ class Session:
         from autokit.static.debugger import LocalCLIDebugWrapperSession
 
         return LocalCLIDebugWrapperSession(self)
-
-    def prepare(self, wanted: list[Any], feed_dict: Any = None) -> tuple[Program, list[np.ndarray]]:
-        """The program for ``wanted`` and the sizes in ``feed_dict``, and the arrays to feed."""
-        fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
-        key = (*wanted, *[(tensor, array.shape) for tensor, array in fed.items()])
-        program = self.programs.get(key)
-        if program is None:
-            program = self.programs[key] = Program(self, wanted, fed)
-        return program, list(fed.values())
 
     def _element(self, fetch: Any) -> Any:
         """The tensor or operation that ``fetch`` is, or whose name it is."""
@@ -239,17 +231,16 @@ class Session:
         if type(value) is np.ndarray and (name, value.shape, value.dtype) in self.accepted:
             return name, value
         tensor = self._element(name)
+        given = value.numpy(force=True) if isinstance(value, Value) else value
         if not isinstance(tensor, Tensor) or isinstance(value, Tensor):
             raise TypeError(
                 f"The value of a feed cannot be a tf.Tensor object, and the key has to be one: {name!r}, "
                 f"{value!r}. An operation has a name such as x, and its tensor one such as x:0."
             )
-        dtype = tensor.dtype.numpy
-        given = value.numpy(force=True) if isinstance(value, Value) else np.asarray(value)
+        given, dtype = np.asarray(given), tensor.dtype.numpy
         if given.dtype.kind == "f" and dtype.kind in "iu":
-            raise TypeError(
-                f"{tensor!r} takes integers, and is fed {given.dtype.name}: write .astype({dtype.name!r})"
-            )
+            words = f"takes integers, and is fed {given.dtype.name}: write .astype({dtype.name!r})"
+            raise TypeError(f"{tensor!r} {words}")
         if not tensor.shape.accepts(given.shape):
             raise ValueError(
                 f"Cannot feed value of shape {given.shape} for Tensor '{tensor.name}', which has shape "
@@ -260,9 +251,9 @@ class Session:
 
     # ------------------------------------------------------------ as a default
 
-    def as_default(self) -> Any:
+    def as_default(self) -> Session:
         """A ``with`` block in which ``.run()`` and ``.eval()`` use this session."""
-        return inside(SESSIONS, self)
+        return self
 
     def __enter__(self) -> Session:
         SESSIONS.append(self)
@@ -270,12 +261,13 @@ class Session:
         return self
 
     def __exit__(self, *error: object) -> None:
-        SESSIONS.remove(self)
+        self.close()
         GRAPHS.pop()
 
     def close(self) -> None:
-        """Forget what was compiled."""
-        self.programs.clear()
+        """No longer be the default."""
+        if self in SESSIONS:
+            SESSIONS.remove(self)
 
 
 class InteractiveSession(Session):
@@ -285,24 +277,11 @@ class InteractiveSession(Session):
         super().__init__(*args, **settings)
         SESSIONS.append(self)
 
-    def close(self) -> None:
-        """No longer be the default."""
-        super().close()
-        if self in SESSIONS:
-            SESSIONS.remove(self)
-
 
 class ConfigProto(SimpleNamespace):
-    """Settings of a session: they are taken, and have no effect."""
+    """Settings of a session or a run: they are taken, and have no effect."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"gpu_options": SimpleNamespace(), **settings})
-
-
-class RunOptions(SimpleNamespace):
-    """Settings of a run: they are taken, and have no effect."""
-
-    NO_TRACE, FULL_TRACE = 0, 3
+    NO_TRACE, FULL_TRACE, gpu_options = 0, 3, SimpleNamespace()
 
 
-RunMetadata = GPUOptions = RunOptions
+RunOptions = RunMetadata = GPUOptions = ConfigProto

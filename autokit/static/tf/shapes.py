@@ -49,7 +49,7 @@ class TensorShape(tuple):
     ((?, 64), [None, 64], 64)
     """
 
-    dims: Any = True
+    dims: Any = None
 
     @classmethod
     def of(cls, shape: tuple[int, ...] | None) -> TensorShape:
@@ -57,11 +57,6 @@ class TensorShape(tuple):
         found = cls([UNKNOWN if _is_open(size) else Dimension(size) for size in shape or ()])
         found.dims = None if shape is None else list(found)
         return found
-
-    @property
-    def ndims(self) -> int | None:
-        """How many dimensions there are, or None."""
-        return None if self.dims is None else len(self)
 
     def as_list(self) -> list[int | None]:
         """The sizes, None where one is unknown."""
@@ -74,10 +69,6 @@ class TensorShape(tuple):
         fits = [want is UNKNOWN or want == size for want, size in zip(self, shape)]
         return self.dims is None or len(self) == len(shape) and all(fits)
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
-        return TensorShape(found) if isinstance(place, slice) else found
-
     def __repr__(self) -> str:
         return "<unknown>" if self.dims is None else super().__repr__()
 
@@ -86,18 +77,10 @@ def _is_open(size: int) -> bool:
     return size > 0 and any([size % prime == 0 for prime in OPEN])
 
 
-def different(shapes: list[TensorShape], product: bool) -> tuple[Any, Any] | None:
+def different(one: TensorShape, other: TensorShape, product: bool) -> tuple[int, int] | None:
     """The two sizes on account of which two shapes do not fit, in a matrix product or in broadcasting."""
-    if len(shapes) != 2 or None in [each.dims for each in shapes]:
-        return None
-    one, other = [each.as_list() for each in shapes]
-    pairs = (
-        [(one[-1], other[-2])] if product and min(len(one), len(other)) > 1 else zip(one[::-1], other[::-1])
-    )
-    for a, b in pairs:
-        if a != b and None not in (a, b) and (product or 1 not in (a, b)):
-            return a, b
-    return None
+    pairs = [(one[-1], other[-2:][0])] if product else zip(one[::-1], other[::-1])
+    return next(((a, b) for a, b in pairs if a != b and not {1, UNKNOWN} & {a, b}), None)
 
 
 def as_numpy(dtype: Any) -> np.dtype[Any]:

@@ -93,10 +93,7 @@ class Optimizer:
         pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
         if not pairs:
             names = [repr(variable) for _, variable in grads_and_vars]
-            raise ValueError(
-                "No gradients provided for any variable, check your graph for ops that do not support "
-                f"gradients, between variables {names} and loss."
-            )
+            raise ValueError(f"No gradients provided for any variable: loss depends on none of {names}.")
         changes: list[Any] = [self._change(gradient, variable) for gradient, variable in pairs]
         if global_step is not None:
             changes.append(assign_add(global_step, 1))
@@ -147,9 +144,9 @@ def AdagradOptimizer(
 
 def RMSPropOptimizer(
     learning_rate: Any,
-    decay: float = 0.9,
-    momentum: float = 0.0,
-    epsilon: float = 1e-10,
+    decay: Any = 0.9,
+    momentum: Any = 0.0,
+    epsilon: Any = 1e-10,
     name: str = "RMSProp",
 ) -> Optimizer:
     """Steps that are divided by the root of the running average of the squared gradients."""
@@ -164,9 +161,9 @@ def RMSPropOptimizer(
 
 def AdamOptimizer(
     learning_rate: Any = 0.001,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-8,
+    beta1: Any = 0.9,
+    beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
     name: str = "Adam",
 ) -> Optimizer:
     """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
