@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.calls import Blocks, is_computed_in_blocks, is_ufunc
+from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node, mapped
-from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, registers
+from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, runs_of
 from autokit.static.naming import SUFFIXES, WORDS, names_for, operation_of
 from autokit.static.spelling import Namespace, Text
 from autokit.static.traced import astype, getitem, put, put_flat, write
@@ -159,8 +159,11 @@ class _Writer:
 
     def program(self) -> Program:
         """Write down all nodes, the outputs, and the new values of states."""
-        for node in self.graph.nodes:
-            self._node(node)
+        for run in runs_of(self.graph):
+            if run[0].block:
+                self._blocks(run)
+            else:
+                self._node(run[0])
         self._end()
         parameters = ", ".join([self.space.names[node] for node in self.graph.inputs])
         head = [*self.given, *self.before, "", "", f"def {self.name}({parameters}):"]
@@ -188,9 +191,7 @@ class _Writer:
             explain = self.space.given(getattr(node.function, "__name__", "explain"), node.function)
             self._say(node, f"if not {self.space.spelled(node.args[0])}:")
             self._say(node, f"    raise {explain}({self.space.arguments(node.args[1:], {})})")
-        elif isinstance(node.function, Blocks):
-            self._blocks(node)
-        elif not is_computed_in_blocks(node):
+        else:
             self._call(node)
 
     def _number(self, node: Node) -> None:
@@ -230,9 +231,9 @@ class _Writer:
             self.arrays[node] = self.arrays[state]
             self.space.names[node] = self.space.names[state]
         elif place is not None:
-            self.arrays[node] = np.ndarray(node.shape, node.dtype, self.arena, place.offset)
-            dtype = self.space.spelled(node.dtype)
-            text = f"ndarray({node.shape}, {dtype}, arena, {place.offset})"
+            shape = (node.block,) if node in self.plan.inner else node.shape
+            self.arrays[node] = np.ndarray(shape, node.dtype, self.arena, place.offset)
+            text = f"ndarray({shape}, {self.space.spelled(node.dtype)}, arena, {place.offset})"
             if place.over is None:
                 self.space.names[node] = self._once(text, self.wishes[node], node)
             elif self._keeps_name(node):
@@ -367,44 +368,23 @@ class _Writer:
 
     # ------------------------------------------------------------ blocks
 
-    def _blocks(self, whole: Node) -> None:
+    def _blocks(self, run: list[Node]) -> None:
         """A loop in which elementwise calls take some thousand elements at a time."""
-        blocks: Blocks = whole.function  # type: ignore[assignment]
-        size = blocks.nodes[0].value.size
-        length = _block_length(size)
-        parts = [node for node in self.graph.nodes if is_computed_in_blocks(node) and node.args[0] is whole]
-        for node in parts:
+        for node in run:
             self._target(node)
-        names, lines = self._block_names(blocks, [*whole.args, *parts], size, length)
-        outside, self.space.names = self.space.names, names
-        for node in blocks.nodes:
-            lines += self._into(node, names[node])
-        self.space.names = outside
-        inner = len(blocks.nodes) - len(parts)
-        kept = f"{inner} of {len(blocks.nodes)} values never leave the cache"
-        self._say(whole, f"for start in range(0, {size}, {length}):  # {kept}")
-        for line in lines:
-            self._say(whole, f"    {line}")
-
-    def _block_names(
-        self, blocks: Blocks, outside: list[Node], size: int, length: int
-    ) -> tuple[dict[Node, str], list[str]]:
-        """The names of the blocks of all values, and lines that cut them out of the arrays ``outside``."""
-        names, lines = {}, []
-        for node, array in zip([*blocks.operands, *blocks.results], outside):
-            names[node] = self.space.names[array]
-            if array.shape:
-                block = self.space.fresh(f"{names[node]}_block")
-                lines.append(f"{block} = {self._flat(array)}[start : start + {length}]")
-                names[node] = block
-        for node, register in registers(blocks).items():
-            text = f"ndarray({length}, {self.space.spelled(node.dtype)})"
-            names[node] = self._once(text, register, (text, register))
-        if size % length:  # the last block is shorter
-            for memory in dict.fromkeys([names[node] for node in registers(blocks)]):
-                lines.append(f"{memory}_block = {memory}[: {size} - start]")
-            names |= {node: f"{names[node]}_block" for node in registers(blocks)}
-        return names, lines
+        inner, size, length = self.plan.inner, run[0].value.size, run[0].block
+        read = [operand for node in run for operand in node.operands()]
+        whole = [node for node in dict.fromkeys([*read, *run]) if node.shape and node not in inner]
+        flat = {node: self._flat(node) for node in whole}
+        self._say(run[0], f"for start in range(0, {size}, {length}):")
+        names = dict(self.space.names)
+        for node in whole:
+            self.space.names[node] = self.space.fresh(f"{names[node]}_block")
+            self._say(run[0], f"    {self.space.names[node]} = {flat[node]}[start : start + {length}]")
+        for node in run:
+            for line in self._into(node, self.space.names[node]):
+                self._say(node, f"    {line}")
+        self.space.names = names
 
     def _flat(self, node: Node) -> str:
         """The name of an array's elements in a row."""
@@ -422,12 +402,6 @@ def _functions(graph: Graph) -> set[str]:
     """The names of the functions that a graph calls."""
     functions = [getattr(node.function, "__self__", None) or node.function for node in graph.nodes]
     return {getattr(function, "__name__", "") for function in functions}
-
-
-def _block_length(size: int) -> int:
-    """How many elements a block has: about 8,000, and so many that the last block is full, if that can be."""
-    lengths = [length for length in range(12_000, 4_000, -1) if size % length == 0]
-    return min(lengths, key=lambda length: abs(length - 8192), default=8192)
 
 
 def _on_copies(function: Any) -> Callable[..., Any]:

@@ -58,6 +58,8 @@ class Node:
         The line of the learner's program.
     label : str
         The name of an input or a state.
+    block : int
+        How many of its elements are computed at a time, together with those of its neighbours; 0 for all.
     """
 
     id: int
@@ -72,6 +74,7 @@ class Node:
     module: str = ""
     line: Line | None = None
     label: str = ""
+    block: int = 0
 
     def __post_init__(self) -> None:
         self.settings = self.settings or {}

@@ -13,13 +13,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import PathLike
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autokit.base import doors
-from autokit.static.calls import Blocks, is_computed_in_blocks, overwritable, takes_memory
+from autokit.static.calls import overwritable, takes_memory
 from autokit.static.graph import Graph, Node
 from autokit.static.traced import put, put_flat
 
@@ -59,27 +58,32 @@ class Plan:
         For each node that is computed straight into a state, that state.
     owners : dict
         For each node those whose memory its value may lie in.
+    inner : set
+        The nodes of which one block at a time is there, as only calls of their own run read them.
     size : int
         The bytes of the arena.
     total : int
         What they would be if each value had memory of its own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
+        lives = Lives(graph)
+        self.owners, self.inner = lives.owners, lives.inner
+        self.in_states = _written_into_states(graph, lives)
         self.places: dict[Node, Place] = {}
-        self.in_states: dict[Node, Node] = {}
-        self.owners: dict[Node, tuple[Node, ...]] = {}
         self.size = self.total = 0
-
-    def __repr__(self) -> str:
-        return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return doors.memory(self)
-
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the picture to ``path``, which ends in ``.svg``, ``.png`` or ``.pdf``."""
-        doors.save_memory(self, path, **options)
+        live: dict[Node, Place] = {}
+        for node in sorted(graph.nodes, key=lives.begin.__getitem__):
+            if takes_memory(node) and node not in self.in_states:
+                begin, last = lives.begin[node], lives.end[node]
+                live = {each: place for each, place in live.items() if place.last >= begin}
+                dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
+                over = dying[0] if dying else None
+                nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
+                offset = live.pop(over).offset if over else _first_gap(live, nbytes)
+                live[node] = self.places[node] = Place(offset, nbytes, begin, last, over)
+                self.size = max(self.size, offset + nbytes)
+                self.total += node.value.nbytes
 
 
 def plan_memory(graph: Graph) -> Plan:
@@ -95,28 +99,13 @@ def plan_memory(graph: Graph) -> Plan:
     >>> plan.size, plan.total
     (8008, 16008)
     """
-    plan = Plan()
-    lives = Lives(graph)
-    plan.owners = lives.owners
-    plan.in_states = _written_into_states(graph, lives)
-    live: list[tuple[int, int, Node]] = []  # offset, end and node, by their offsets
-    for node in graph.nodes:
-        if not takes_memory(node) or node in plan.in_states:
-            continue
-        time, nbytes = lives.first[node], node.value.nbytes
-        live = [each for each in live if lives.last[each[2]] >= time]
-        living = {each for _, _, each in live}
-        dying = [
-            each for each in overwritable(node) if each in living and _can_be_written_over(node, each, lives)
-        ]
-        over = dying[0] if dying else None
-        offset = _first_gap(live, nbytes) if over is None else plan.places[over].offset
-        live = [each for each in live if each[2] is not over]
-        live = sorted([*live, (offset, offset + nbytes, node)], key=lambda each: each[0])
-        plan.places[node] = Place(offset, nbytes, time, lives.last[node], over)
-        plan.size = max(plan.size, offset + nbytes)
-        plan.total += nbytes
-    return plan
+    return Plan(graph)
+
+
+def runs_of(graph: Graph) -> list[list[Node]]:
+    """The nodes in their order: neighbours that are computed block by block together, and others alone."""
+    together = groupby(graph.nodes, lambda node: (node.block, node.shape) if node.block else node)
+    return [list(run) for _, run in together]
 
 
 class Lives:
@@ -127,28 +116,51 @@ class Lives:
     owners : dict
         For each node those whose memory its value may lie in. A view lies in its operand's memory; so may the
         result of a call that is not known to take new memory, such as ``ascontiguousarray``.
-    first, last : dict
+    time, last : dict
         For each node the time of its call, and of the last call that reads its memory. Outputs and the new
         values of states are read after all calls.
+    begin, end : dict
+        From when to when its memory is taken: what a run reads or gives is needed in all its blocks.
+    read_with : dict
+        For each node the operands of the calls that are computed together with it.
+    inner : set
+        The nodes that only calls of their own run read.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.owners: dict[Node, tuple[Node, ...]] = {}
-        self.first: dict[Node, int] = {}
+        self.time = {node: time for time, node in enumerate(graph.nodes)}
         self.last: dict[Node, int] = {}
         for time, node in enumerate(graph.nodes):
-            self.first[node] = self.first[node.args[0]] if is_computed_in_blocks(node) else time
-            is_new = takes_memory(node) or isinstance(node.function, Blocks)
-            shared = [] if is_new else node.operands()
+            shared = [] if takes_memory(node) else node.operands()
             memories = [node, *[owner for operand in shared for owner in self.owners[operand]]]
             self.owners[node] = tuple(dict.fromkeys(memories))
-            self.last[node] = time
-            self._read(node.operands(), time)
+            self._read([node, *node.operands()], time)
         self._read([*graph.outputs, *graph.updates.values()], len(graph.nodes))
+        self.begin, self.end, self.inner = dict(self.time), dict(self.last), set[Node]()
+        self.read_with: dict[Node, list[Node]] = {}
+        for run in runs_of(graph):
+            self._live_through(run)
 
     def _read(self, operands: list[Node], time: int) -> None:
         for operand in operands:
             self.last.update(dict.fromkeys(self.owners[operand], time))
+
+    def _live_through(self, run: list[Node]) -> None:
+        first, last = self.time[run[0]], self.time[run[-1]]
+        read = list(dict.fromkeys([operand for node in run for operand in node.operands()]))
+        self.read_with.update(dict.fromkeys(run, read))
+        self.inner.update([node for node in run if node.block and self.last[node] <= last])
+        outer = {owner for node in [*read, *run] for owner in self.owners[node]} - self.inner
+        self.end.update({node: max(self.end[node], last) for node in outer})
+        self.begin.update({node: first for node in run if node in outer})
+
+    def can_take_over(self, node: Node, operand: Node) -> bool:
+        """Whether ``node`` can be written over ``operand``: it is its last reader, and all else agrees."""
+        if self.last[operand] != self.time[node] or operand not in overwritable(node):
+            return False
+        shared = any(operand in self.owners[each] for each in self.read_with[node] if each is not operand)
+        return not shared and _are_alike(node, operand) and (node in self.inner) is (operand in self.inner)
 
 
 def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
@@ -157,46 +169,36 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
     Nobody may read the old value later, and nothing may follow that can stop the run.
     """
     stops = [
-        lives.first[node]
+        lives.time[node]
         for node in graph.nodes
         if node.kind in ("check", "draw", "effect") or node.kind == "call" and not _cannot_fail(node)
     ]
     written: dict[Node, Node] = {}
     for state, node in graph.updates.items():
-        is_last = max(stops, default=-1) < lives.first[node]
-        unread = lives.last[state] < lives.first[node] and _are_alike(node, state)
+        is_last = max(stops, default=-1) < lives.time[node]
+        unread = lives.last[state] < lives.begin[node] and _are_alike(node, state)
         lies_in_order = takes_memory(node) and state.value.flags.c_contiguous
-        free = unread or _can_be_written_over(node, state, lives)
+        free = unread or lives.can_take_over(node, state)
         if is_last and lies_in_order and free and node not in written:
             written[node] = state
     return written
 
 
 def _cannot_fail(node: Node) -> bool:
-    return takes_memory(node) and node.function not in (put, put_flat) or isinstance(node.function, Blocks)
+    return takes_memory(node) and node.function not in (put, put_flat)
 
 
 def _are_alike(node: Node, other: Node) -> bool:
     return (node.shape, node.dtype) == (other.shape, other.dtype)
 
 
-def _can_be_written_over(node: Node, operand: Node, lives: Lives) -> bool:
-    """Whether ``node`` can be written over ``operand``: its call is the last reader, and all else agrees."""
-    if lives.last[operand] != lives.first[node] or not _are_alike(node, operand):
-        return False
-    call = node.args[0] if is_computed_in_blocks(node) else node
-    others = [each for each in call.operands() if each is not operand]
-    shared = any(operand in lives.owners[each] for each in others)
-    return operand in overwritable(node) and not shared
-
-
-def _first_gap(live: list[tuple[int, int, Node]], nbytes: int) -> int:
-    """The offset of the first gap of ``nbytes`` between the live values, which are sorted by theirs."""
+def _first_gap(live: dict[Node, Place], nbytes: int) -> int:
+    """The offset of the first gap of ``nbytes`` between the live values."""
     offset = 0
-    for begin, end, _ in live:
-        if offset + nbytes <= begin:
+    for place in sorted(live.values()):
+        if offset + nbytes <= place.offset:
             break
-        offset = max(offset, -(-end // ALIGNMENT) * ALIGNMENT)
+        offset = max(offset, -(-(place.offset + place.nbytes) // ALIGNMENT) * ALIGNMENT)
     return offset
 
 
@@ -205,22 +207,3 @@ def new_arena(plan: Plan) -> np.ndarray:
     memory = np.empty(plan.size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start:]
-
-
-def registers(blocks: Blocks) -> dict[Node, str]:
-    """For each value that never leaves a run of blocks the scratch memory that holds a block of it.
-
-    Values that are never live at the same time share one, as variables of a program share registers.
-    """
-    last = {operand: time for time, node in enumerate(blocks.nodes) for operand in node.operands()}
-    held: dict[Node, str] = {}
-    free: list[tuple[np.dtype, str]] = []
-    for time, node in enumerate(blocks.nodes):
-        dying = [each for each in dict.fromkeys(node.operands()) if each in held and last[each] == time]
-        free += [(each.dtype, held[each]) for each in dying]
-        if node not in blocks.results:
-            fitting = [each for each in free if each[0] == node.dtype]
-            if fitting:
-                free.remove(fitting[-1])
-            held[node] = fitting[-1][1] if fitting else f"scratch_{len(set(held.values())) + 1}"
-    return held

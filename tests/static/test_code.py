@@ -46,6 +46,7 @@ def test_blocks_compute_the_same(steps: list[Any]) -> None:
     graph = traced(steps)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks_pass, "LARGE", 1)
+        patch.setattr(blocks_pass, "LONGEST", 6)
         patch.setattr(blocks_pass, "SHORTEST", 2)
         assert_agrees(graph, run_passes(graph)[-1].after)
 

@@ -12,40 +12,36 @@ M. E. Wolf and M. S. Lam, "A data locality optimizing algorithm", PLDI 1991.
 
 from __future__ import annotations
 
-from operator import getitem
-
-from autokit.static.calls import Blocks, is_ufunc
+from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting
 
 LARGE = 1 << 17
 """Arrays of so many elements are computed in blocks."""
+
+LONGEST = 8192
+"""The most elements of a block."""
 
 SHORTEST = 4
 """Shorter runs stay as they are: what they spare is less than the loop takes."""
 
 
 def group_into_blocks(graph: Graph) -> str:
-    """Make one node of each run of elementwise calls on large arrays of one shape."""
-    grouping = _Grouping(graph)
-    for node in list(graph.nodes):
+    """Bring elementwise calls on large arrays of one shape together, and mark them with a block's length."""
+    grouping = _Grouping()
+    for node in graph.nodes:
         grouping.take(node)
     grouping.close()
-    graph.nodes = grouping.new.nodes
-    graph.replace(grouping.parts)
+    graph.nodes = grouping.nodes
     return "; ".join(grouping.said)
 
 
 class _Grouping:
     """A walk through a graph that collects the calls of a run, and the views that look into their results."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.users = graph.users()
-        self.kept = {*graph.outputs, *graph.updates.values()}
-        self.new = Rewriting(graph)
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
         self.run: list[Node] = []
         self.views: list[Node] = []
-        self.parts: dict[Node, Node] = {}
         self.said: list[str] = []
 
     def take(self, node: Node) -> None:
@@ -60,29 +56,26 @@ class _Grouping:
         else:
             if node.kind not in ("const", "input", "number", "state", "view"):
                 self.close()
-            self.new.nodes.append(node)
+            self.nodes.append(node)
 
     def close(self) -> None:
-        """End the run: it becomes one node, followed by those of its values that are read outside of it."""
-        run, views, inside = self.run, self.views, set(self.run)
+        """End the run, which the views into its results follow."""
+        if len(self.run) >= SHORTEST:
+            self.said.append(f"{len(self.run)} calls in blocks")
+            for node in self.run:
+                node.block = _block_length(node.value.size)
+        self.nodes += [*self.run, *self.views]
         self.run, self.views = [], []
-        if len(run) < SHORTEST:
-            self.new.nodes += [*run, *views]
-            return
-        results = [node for node in run if node in self.kept or not inside.issuperset(self.users[node])]
-        blocks = Blocks(run, results)
-        values = tuple([node.value for node in results])
-        whole = self.new._add(run[0], "call", "blocks", blocks, tuple(blocks.operands), {}, values)
-        for place, node in enumerate(results):
-            self.parts[node] = self.new._add(node, "call", "part", getitem, (whole, place), {}, node.value)
-        self.new.nodes += views
-        self.said.append(f"{len(run)} calls in blocks, of which {len(results)} values are kept")
 
 
 def _is_large(node: Node) -> bool:
     """Whether this call can be computed in blocks, and is large enough to be."""
-    return (
-        is_ufunc(node)
-        and node.value.size >= LARGE
-        and all(operand.shape in ((), node.shape) for operand in node.operands())
-    )
+    if not is_ufunc(node) or node.value.size < LARGE or not _block_length(node.value.size):
+        return False
+    return all(operand.shape in ((), node.shape) for operand in node.operands())
+
+
+def _block_length(size: int) -> int:
+    """How many elements a block has, so that all have as many; 0 if there is no such number."""
+    lengths = range(LONGEST, LONGEST // 2, -1)
+    return next((length for length in lengths if size % length == 0), 0)

@@ -138,9 +138,9 @@ def _bound(t: Node, graph: Graph) -> float:
     for less in [check.args[0] for check in graph.nodes if check.kind == "check"]:
         largest = _operand(less, "less")
         unsigned = _operand(largest, "maximum.reduce")
-        if unsigned is not None and _operand(unsigned, "view") is t and unsigned.dtype == np.uint64:
-            if largest.shape == () and isinstance(less.args[1], int | np.integer):
-                return int(less.args[1])
+        is_limit = largest is not None and largest.shape == () and isinstance(less.args[1], int | np.integer)
+        if is_limit and _operand(unsigned, "view") is t and unsigned.dtype == np.uint64:
+            return int(less.args[1])
     return np.inf
 
 
