@@ -13,6 +13,7 @@ view gives the root a new node; a view whose root was written to since plays its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,22 +28,15 @@ from autokit.static.numbers import Number
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
+_ANSWERS = {"allclose", "array_equal", "array_equiv"}
 _SHAPE_BY_VALUE = {
-    np.nonzero,
-    np.flatnonzero,
-    np.argwhere,
-    np.unique,
-    np.extract,
-    np.compress,
-    np.unique_values,
-    np.union1d,
-    np.intersect1d,
-    np.setdiff1d,
-    np.trim_zeros,
-    np.repeat,
+    *("nonzero", "flatnonzero", "argwhere", "where", "unique", "unique_values", "extract", "compress"),
+    *("repeat", "bincount", "union1d", "intersect1d", "setdiff1d", "trim_zeros"),
 }
-_ANSWERS = {np.allclose, np.array_equal, np.array_equiv}
-_SHARE_MEMORY = {np.may_share_memory, np.shares_memory}
+_NEW_ARRAYS = {"arange", "eye", "ones", "zeros", "tri", "full", "empty", "array"}
+_NOT_IN_A_GRAPH = _SHAPE_BY_VALUE | {
+    *("tobytes", "dump", "dumps", "tofile", "resize", "sort", "partition", "setfield", "byteswap"),
+}
 
 
 class Tape:
@@ -84,7 +78,16 @@ class Tape:
         facts = {"operation": self.operation, "phase": self.phase, "module": self.module}
         number = self.graph.nodes[-1].id + 1 if self.graph.nodes else 0
         node = Node(
-            number, kind, name, function, args, settings or {}, value, **facts, line=program_line(), label=label
+            number,
+            kind,
+            name,
+            function,
+            args,
+            settings or {},
+            value,
+            **facts,
+            line=program_line(),
+            label=label,
         )
         return self.graph.add(node)
 
@@ -108,15 +111,14 @@ class Tape:
             kinds = [each.dtype for each in args if hasattr(each, "dtype")]
             common = np.result_type(*kinds, 0.0)
             args = tuple([self.number(each, common) if isinstance(each, Number) else each for each in args])
-        operands, named = self.lifted(args), self.lifted(settings)
+        operands, named = self.lifted((args, settings))
         with np.errstate(all="ignore"):
             value = function(*_example(operands), **_example(named))
         if isinstance(value, tuple | list):
-            if not any([isinstance(each, np.ndarray | np.generic) for each in value]):
-                return value
-            return self.parts(name, function, operands, named, value, kind)
+            arrays = [isinstance(each, np.ndarray | np.generic) for each in value]
+            return self.parts(name, function, operands, named, value, kind) if any(arrays) else value
         value = np.asarray(value)
-        given = [*nodes_in(operands), *nodes_in(named)]
+        given = list(nodes_in((operands, named)))
         if kind == "call" and given and all([node.kind == "const" for node in given]) and value.base is None:
             return Traced(self, self.add("const", "const", value=value))
         first = args[0] if args and isinstance(args[0], Traced) else None
@@ -134,15 +136,15 @@ class Tape:
         """The results of a call that has several, each a node of its own."""
         whole = self.add(kind, name, function, operands, named)
         whole.value = several
-        parts = [
-            None
-            if each is None
-            else Traced(self, self.add("call", "part", _part, (whole, place), {}, np.asarray(each)))
-            for place, each in enumerate(several)
-        ]
-        if hasattr(several, "_fields"):
-            return type(several)(*parts)
-        return type(several)(parts)
+        parts: list[Any] = []
+        for place, each in enumerate(several):
+            node = (
+                None
+                if each is None
+                else self.add("call", "part", _part, (whole, place), {}, np.asarray(each))
+            )
+            parts.append(None if node is None else Traced(self, node))
+        return type(several)(*parts) if hasattr(several, "_fields") else type(several)(parts)
 
     def lifted(self, args: Any) -> Any:
         """``args`` with nodes in place of traced arrays and of NumPy's arrays, which are constants."""
@@ -189,11 +191,6 @@ class Tape:
             raise explain(*_example(given[1:]))
         self.add("check", "check", explain, given)
 
-    def retract(self, start: int) -> None:
-        """Take back the nodes from the place ``start`` on, but for those that may be met again."""
-        nodes = self.graph.nodes
-        nodes[start:] = [node for node in nodes[start:] if node.kind in ("input", "state", "const", "number")]
-
 
 class Unexpected(StaticError):
     """A run for which the graph does not hold, as what was expected of a number is false."""
@@ -210,15 +207,18 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
-        if name not in ("arange", "eye", "ones", "zeros", "tri", "full", "empty", "array"):
-            return function
-        return lambda *args, **settings: self.tape.call(name, function, args, settings)
+        return partial(_noted, self.tape, name, function) if name in _NEW_ARRAYS else function
 
     def asarray(self, array: Any, dtype: Any = None) -> Any:
         """``array``, in ``dtype`` if that is given."""
         if isinstance(array, Traced):
             return array if dtype is None else array.astype(dtype, copy=False)
         return np.asarray(array, dtype)
+
+
+def _noted(tape: Tape, name: str, function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
+    """Note a call and compute it on the example."""
+    return tape.call(name, function, args, settings)
 
 
 class Traced(NDArrayOperatorsMixin):
@@ -285,16 +285,8 @@ class Traced(NDArrayOperatorsMixin):
 
     # ------------------------------------------------------------ what is known of it
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The size of each dimension."""
-        return self._node.value.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the elements."""
-        return self._node.value.dtype
-
+    shape = property(lambda self: self._node.value.shape)
+    dtype = property(lambda self: self._node.value.dtype)
     ndim = property(lambda self: self._node.value.ndim)
     size = property(lambda self: self._node.value.size)
     itemsize = property(lambda self: self._node.value.itemsize)
@@ -335,12 +327,14 @@ class Traced(NDArrayOperatorsMixin):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise no_number_yet("__array__")
 
+    def _known(self, asked: str) -> Any:
+        """The value, if it is a constant."""
+        if self.node.kind != "const":
+            raise no_number_yet(asked)
+        return self.node.value
+
     def __bool__(self) -> bool:
         return bool(self._known("__bool__"))
-
-    def item(self, *place: int) -> Any:
-        """The number of a constant; otherwise there is none yet."""
-        return self._known("item").item(*place)
 
     def __float__(self) -> float:
         return float(self._known("item"))
@@ -349,16 +343,6 @@ class Traced(NDArrayOperatorsMixin):
         return int(self._known("item"))
 
     __index__ = __int__
-
-    def tolist(self) -> Any:
-        """The numbers of a constant; otherwise there are none yet."""
-        return self._known("tolist").tolist()
-
-    def _known(self, asked: str) -> Any:
-        """The value, if it is a constant."""
-        if self.node.kind != "const":
-            raise no_number_yet(asked)
-        return self.node.value
 
     # ------------------------------------------------------------ conditions
 
@@ -383,39 +367,38 @@ class Traced(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **settings: Any) -> Any:
         if any([isinstance(each, Tensor) for each in args]):
             return NotImplemented  # an operation on tensors, which come back with their arrays
-        if method == "at":
-            target = _target(args[0])
-            return target._replace(self.tape.call(f"{ufunc.__name__}.at", at, (ufunc, *args)))
-        function = ufunc if method == "__call__" else getattr(ufunc, method)
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-        result = self.tape.call(name, function, args, settings)
-        if out is None:
-            return result
-        if isinstance(result, tuple):
-            return tuple([_target(one).become(each) for one, each in zip(out, result)])
-        return _target(out[0]).become(result)
+        if method == "at":
+            return _target(args[0]).become(self.tape.call(name, at, (ufunc, *args)))
+        result = self.tape.call(
+            name, ufunc if method == "__call__" else getattr(ufunc, method), args, settings
+        )
+        if isinstance(result, tuple) and out is not None:
+            return tuple([_into(one, each) for one, each in zip(out, result)])
+        return _into(out and out[0], result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
+        name = function.__name__
         if any([issubclass(each, Tensor) for each in types]):
             return NotImplemented
         if function in _ABOUT_SHAPES:
             return function(*_values(args), **_values(settings))
-        if function in _SHARE_MEMORY:
+        if function in (np.may_share_memory, np.shares_memory):
             one, other = [_memory(each) for each in args[:2]]
             return one is other and function(*_values(args))
-        if function in _SHAPE_BY_VALUE or function is np.where and len(args) == 1:
-            raise no_number_yet("shape")
-        if function is np.bincount:
-            _check_counts(*args, **settings)
-        if function in _ANSWERS:
+        if name in _ANSWERS:
             raise no_number_yet("__bool__")
+        if name == "bincount" and settings.get("minlength"):
+            _check_counts(*args, **settings)
+        elif name in _SHAPE_BY_VALUE and not (name == "where" and len(args) == 3):
+            raise no_number_yet("shape")
         if function is np.copyto:
             return _copy_to(*args, **settings)
         out = settings.pop("out", None)
-        result = self.tape.call(function.__name__, function, args, settings)
+        result = self.tape.call(name, function, args, settings)
         if isinstance(result, Traced) and result.dtype == object:
             raise no_number_yet("__array__")
-        return result if out is None else _target(out).become(result)
+        return _into(out, result)
 
     def __getitem__(self, index: Any) -> Traced:
         for each in index if isinstance(index, tuple) else (index,):
@@ -429,15 +412,11 @@ class Traced(NDArrayOperatorsMixin):
         elif is_basic(index):
             self[index].become(value)
         else:
-            self._replace(self.tape.call("put", put, (self, index, value)))
-
-    def _replace(self, whole: Traced) -> None:
-        """Let ``whole``, a value that no one else has, be the value of all elements."""
-        self.become(whole)
+            self.become(self.tape.call("put", put, (self, index, value)))
 
     def put(self, places: Any, values: Any) -> None:
         """Write ``values`` at ``places`` of the flattened array."""
-        self._replace(self.tape.call("put_flat", put_flat, (self, places, values)))
+        self.become(self.tape.call("put_flat", put_flat, (self, places, values)))
 
     def fill(self, value: Any) -> None:
         """Write ``value`` everywhere."""
@@ -451,7 +430,7 @@ class Traced(NDArrayOperatorsMixin):
 
     def transpose(self, *axes: Any) -> Traced:
         """As NumPy's."""
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)) else axes
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return self.tape.call("transpose", np.transpose, (self, order or None))
 
     def astype(self, dtype: Any, copy: bool = True, **settings: Any) -> Traced:
@@ -464,44 +443,22 @@ class Traced(NDArrayOperatorsMixin):
         """As NumPy's."""
         return self.tape.call("copy", np.copy, (self,))
 
-    def dot(self, other: Any) -> Traced:
-        """As NumPy's."""
-        return self.tape.call("dot", np.dot, (self, other))
-
     def __getattr__(self, name: str) -> Any:
         method = None if name.startswith("_") else getattr(np.ndarray, name, None)
         if not callable(method) or name in _NOT_IN_A_GRAPH:
             raise AttributeError(f"a traced array has no {name}")
-        ufunc = _REDUCTIONS.get(name)
-        if ufunc is not None:
-            return lambda *args, **settings: _reduce(ufunc, self, *args, **settings)
-        return lambda *args, **settings: self.tape.call(name, method, (self, *args), settings)
+        if name in ("item", "tolist"):
+            return getattr(self._known(name), name)
+        if name in _REDUCTIONS:
+            return partial(_reduce, _REDUCTIONS[name], self)
+        return partial(_noted, self.tape, name, np.dot if name == "dot" else method, self)
 
 
-_NOT_IN_A_GRAPH = {
-    "tobytes",
-    "dump",
-    "dumps",
-    "tofile",
-    "resize",
-    "sort",
-    "partition",
-    "setfield",
-    "byteswap",
-}
-
-
-def _reduce(
-    ufunc: Any, array: Traced, axis: Any = None, dtype: Any = None, out: Any = None, **settings: Any
-) -> Any:
+def _reduce(ufunc: Any, array: Traced, axis: Any = None, dtype: Any = None, **settings: Any) -> Any:
     """A sum, product, maximum or minimum, by the method of the array, as the ufunc's own reduction."""
-    settings = {"axis": axis, "keepdims": settings.pop("keepdims", False), **settings}
     if dtype is not None:
         settings["dtype"] = dtype
-    elif ufunc in (np.add, np.multiply) and array.dtype.kind in "bui" and array.dtype.itemsize < 8:
-        settings["dtype"] = np.dtype(np.uint64 if array.dtype.kind == "u" else np.int64)
-    result = array.tape.call(f"{ufunc.__name__}.reduce", ufunc.reduce, (array,), settings)
-    return result if out is None else _target(out).become(result)
+    return ufunc.reduce(array, **{"axis": axis, "keepdims": False, **settings})
 
 
 # ---------------------------------------------------------------- functions of nodes
@@ -558,25 +515,15 @@ def at(ufunc: Any, array: Any, index: Any, *values: Any) -> Any:
 def is_basic(index: Any) -> bool:
     """Whether ``index`` selects a view: by integers, slices, None and an ellipsis."""
     parts = index if isinstance(index, tuple) else (index,)
-    return all(
-        [
-            each is None
-            or each is Ellipsis
-            or isinstance(each, slice | int | np.integer)
-            and each is not True
-            and each is not False
-            for each in parts
-        ]
-    )
+    basic = slice | int | np.integer | None
+    return all([each is ... or isinstance(each, basic) and not isinstance(each, bool) for each in parts])
 
 
 def any_traced(args: Any) -> bool:
     """Whether there is a traced array in nested tuples, lists and dicts."""
-    if isinstance(args, tuple | list):
-        return any(map(any_traced, args))
-    if isinstance(args, dict):
-        return any(map(any_traced, args.values()))
-    return isinstance(args, Traced)
+    found: list[Any] = []
+    mapped(args, found.append)
+    return any([isinstance(each, Traced) for each in found])
 
 
 def _example(args: Any) -> Any:
@@ -602,14 +549,18 @@ def _target(array: Any) -> Traced:
     return array
 
 
+def _into(out: Any, result: Any) -> Any:
+    """``result``, written into ``out`` if that is given."""
+    if isinstance(out, tuple):
+        (out,) = out
+    return result if out is None else _target(out).become(result)
+
+
 def _check_counts(places: Any, weights: Any = None, minlength: int = 0) -> None:
     """Let a run stop that counts to further than ``np.bincount`` did while the graph was built."""
-    if not minlength:
-        raise no_number_yet("shape")
     require((places < minlength).all(), lambda: StaticError(f"bincount counts beyond minlength={minlength}"))
 
 
 def _copy_to(target: Any, source: Any, casting: str = "same_kind", where: Any = True) -> None:
     """As ``np.copyto``."""
-    target = _target(target)
-    target.become(source if where is True else np.where(where, source, target))
+    _target(target).become(source if where is True else np.where(where, source, target))
