@@ -1,8 +1,8 @@
 """Choices and loops in a graph of TensorFlow 1's: ``cond`` and ``while_loop``.
 
-The functions that a program hands to them are called once, when the graph is defined. What they define
-becomes a graph inside the graph, a :class:`Part`, which a run computes as often as it has to: one of two
-branches, or the body of a loop as long as its condition holds.
+The functions that a program hands to them are called once, when the graph is defined. What they define is a
+:class:`Part`: a run makes a program of its own of it, to run it as often as it has to: one of two branches,
+or the body of a loop as long as its condition holds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 from autokit.engine.function import Function
 from autokit.static.errors import refused
-from autokit.static.interpret import interpret
-from autokit.static.tf.graph import Tensor, Trace, as_operands, get_default_graph, needed
+from autokit.static.tf.graph import Tensor, Trace, as_operands, control_dependencies, get_default_graph
+from autokit.static.tf.session import Program
 from autokit.static.tf.values import convert_to_tensor
 
 __all__ = ["cond", "while_loop"]
@@ -31,38 +31,27 @@ class Part:
     """
 
     def __init__(self, function: Callable[..., Any], *args: Tensor) -> None:
-        graph = get_default_graph()
-        start = len(graph.operations)
-        returned = function(*args)
-        self.several = isinstance(returned, list | tuple)
-        self.results = [convert_to_tensor(each) for each in (returned if self.several else [returned])]
-        inside = set(graph.operations[start:])
-        self.operations = [each for each in needed([each.op for each in self.results]) if each in inside]
-        read = [*[each for op in self.operations for each in op.inputs], *self.results]
-        self.outside = [each for each in dict.fromkeys(read) if each.op not in inside or each.is_variable]
+        operations = get_default_graph().operations
+        start = len(operations)
+        with control_dependencies(None):
+            returned = function(*args)
+            self.several = isinstance(returned, list | tuple)
+            self.results = [convert_to_tensor(each) for each in (returned if self.several else [returned])]
+        inside = operations[start:]
+        for each in inside:
+            if each.type.startswith(("Assign", "Apply", "VariableV2")):
+                raise refused("a branch or a loop cannot assign variables: assign its result", each.line)
+        read = [*[each for operation in inside for each in operation.inputs], *self.results]
+        self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
     def traced(self, outer: Trace, given: list[Tensor], values: Any) -> tuple[Callable[..., Any], list[Any]]:
         """A function of the arrays of ``given`` that computes it, and its results for ``values``."""
-        trace = Trace(outer.array_of, outer.generator_of)
-        for tensor, value in zip(given, values):
-            trace.feed(tensor, outer.node(value).value)
+        examples = [outer.node(each).value for each in values]
         with outer.paused():
-            for operation in self.operations:
-                trace.run(operation)
-                if trace.assigned:
-                    words = "a branch or a loop cannot assign variables: assign its result"
-                    raise refused(words, operation.line)
-        graph = trace.tape.graph
-        graph.outputs = [trace.node(trace.value_of(each)) for each in self.results]
-        nodes = graph.needed(graph.roots())
-
-        def run(*arrays: Any) -> list[Any]:
-            values = dict(zip(graph.inputs, arrays))
-            for _ in interpret(nodes, values):
-                pass
-            return [values[node] for node in graph.outputs]
-
-        return run, [node.value for node in graph.outputs]
+            program = Program(outer, self.results, dict(zip(given, examples)))
+        return lambda *arrays: program.run(arrays, compiled=False), [
+            node.value for node in program.graph.outputs
+        ]
 
 
 class _Call(Function):

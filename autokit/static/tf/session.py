@@ -7,7 +7,7 @@ operations have run; TensorFlow leaves that order open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,8 +51,8 @@ class Program:
         What the last interpreted run fetched.
     """
 
-    def __init__(self, session: Session, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
-        self.session, self.runs = session, 0
+    def __init__(self, session: Any, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
+        self.runs = 0
         self.results: list[Any] = []
         self.function: Callable[..., Any] | None = None
         trace = self.trace = Trace(session.array_of, session.generator_of)
@@ -77,7 +77,7 @@ class Program:
         graph.nodes = [node for node in graph.nodes if node in kept]
         graph.states = [node for node in graph.states if node in kept]
 
-    def steps(self, feeds: list[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
+    def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
         """Interpret it, and yield each node with its value; at the end, write the variables."""
         values.update(zip(self.graph.inputs, feeds))
         values.update([(node, node.value) for node in self.graph.states])
@@ -93,7 +93,7 @@ class Program:
         for state, value in new:
             state.value[...] = value
 
-    def run(self, feeds: list[np.ndarray], compiled: bool) -> list[Any]:
+    def run(self, feeds: Sequence[np.ndarray], compiled: bool) -> list[Any]:
         """Run it; return what is fetched of tensors."""
         self.runs += 1
         if compiled and self.runs > INTERPRETED_RUNS:
