@@ -36,16 +36,11 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     """Copies of the results of a run, and of all states after it."""
-    found = {
-        f"result {place}": np.array(getattr(each, "array", each))
-        for place, each in enumerate(tensors_in(result))
-    }
-    for tensor, node in trace.states:
-        if tensor.array is not None:
-            found[node.label] = np.array(tensor.array)
-    for tensor, counter in trace.tracing.counters:
-        found[counter.number.text] = np.array(tensor.array)
-    return found
+    tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
+    tensors += [(node.label, tensor) for tensor, node in trace.states]
+    tensors += [(counter.number.text, tensor) for tensor, counter in trace.tracing.counters]
+    arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
+    return {name: np.array(array) for name, array in arrays if array is not None}
 
 
 def _distance(one: Any, other: Any) -> float:
@@ -64,20 +59,17 @@ class _Snapshot:
     """What a run changes: arrays, gradients, counters and random streams."""
 
     def __init__(self, trace: Any) -> None:
-        self.tensors = [kept.tensor for kept in trace.tracing.states.values()]
-        self.arrays = [(each, each.array, each.array.copy(), each._grad) for each in self.tensors]
-        self.grads = [
-            (each._grad.array, each._grad.array.copy()) for each in self.tensors if each._grad is not None
-        ]
+        self.tensors = [(each, each.array, each._grad) for each in trace.tracing.states]
+        grads = [grad.array for _, _, grad in self.tensors if grad is not None]
+        self.arrays = [(each, each.copy()) for each in [*grads, *[array for _, array, _ in self.tensors]]]
         generators = {*STREAMS.values(), *trace.tracing.generators}
         self.streams = [(each, copy.deepcopy(vars(each))) for each in generators]
 
     def restore(self) -> None:
         """Put everything back."""
-        for tensor, array, values, grad in self.arrays:
+        for tensor, array, grad in self.tensors:
             tensor.array, tensor._grad = array, grad
-            array[...] = values
-        for array, values in self.grads:
+        for array, values in self.arrays:
             array[...] = values
         for generator, state in self.streams:
             vars(generator).update(copy.deepcopy(state))

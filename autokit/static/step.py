@@ -178,9 +178,8 @@ class Step:
     def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
         settings = self.settings
         others = settings["model"], settings["optimizer"]
-        plan = self._resized(key) or Plan(
-            key, lambda: Trace(self.function, args, kwargs, others, settings["keep_grads"]), self._code
-        )
+        trace = partial(Trace, self.function, (args, kwargs), others, settings["keep_grads"])
+        plan = self._resized(key) or Plan(key, trace, self._code)
         self.plans.append(plan)
         if len(self.plans) >= MANY and plan.is_traced and not self.warned:
             self.warned = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -20,13 +19,8 @@ from autokit.static.traced import Traced
 from autokit.static.tracing import Kept, Tracing
 
 
-class Place:
-    """Stands for the tensor at a place among a call's arguments, or among a graph's outputs."""
-
-    __slots__ = ("at",)
-
-    def __init__(self, at: int) -> None:
-        self.at = at
+class Place(int):
+    """Stands for the tensor at this place among a graph's outputs."""
 
 
 def tensors_in(values: Any) -> list[Any]:
@@ -42,8 +36,8 @@ class Trace:
     Parameters
     ----------
     function : callable
-    args, kwargs
-        The example: the tensors in it become the graph's inputs.
+    given : (tuple, dict)
+        The example's arguments: the tensors in them become the graph's inputs.
     others : sequence
         Modules and optimizers that take part.
     keep_grads : bool or None
@@ -56,23 +50,15 @@ class Trace:
         Where the values of the graph's states are.
     """
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        others: tuple[Any, ...] = (),
-        keep_grads: bool | None = None,
-    ) -> None:
+    def __init__(self, function: Any, given: Any, others: Any, keep_grads: bool | None) -> None:
         self.tracing = tracing = Tracing()
         self.graph = tracing.tape.graph
-        code: Any = getattr(function, "__code__", None) or function.__call__.__code__  # type: ignore[operator]
-        self.line = code, 0
+        self.line = getattr(function, "__code__", None) or function.__call__.__code__, 0
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         with tracing:
             self._adopt(function, others)
-            args, kwargs = mapped((args, kwargs), self._input)
+            args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
         self.keep_grads = not tracing.steps if keep_grads is None else keep_grads
@@ -250,8 +236,8 @@ class Trace:
         for tensor, place in self.gradients:
             tensor._grad = None if place is None else new_tensor(arrays[place])
         if self.result.__class__ is Place:
-            return as_tensor(arrays[self.result.at])
-        return mapped(self.result, lambda one: as_tensor(arrays[one.at]) if one.__class__ is Place else one)
+            return as_tensor(arrays[self.result])
+        return mapped(self.result, lambda one: as_tensor(arrays[one]) if one.__class__ is Place else one)
 
 
 def as_tensor(value: Any) -> Tensor:

@@ -64,32 +64,11 @@ class Tape:
         self._constants: dict[int, tuple[Any, Node]] = {}
         self._numbers: dict[Any, Traced] = {}
 
-    def add(
-        self,
-        kind: str,
-        name: str,
-        function: Callable[..., Any] | None = None,
-        args: tuple[Any, ...] = (),
-        settings: dict[str, Any] | None = None,
-        value: Any = None,
-        label: str = "",
-    ) -> Node:
+    def add(self, kind: str, name: str, *parts: Any, **more: Any) -> Node:
         """Append a node, which is part of the operation, the phase and the line at hand."""
         facts = {"operation": self.operation, "phase": self.phase, "module": self.module}
         number = self.graph.nodes[-1].id + 1 if self.graph.nodes else 0
-        node = Node(
-            number,
-            kind,
-            name,
-            function,
-            args,
-            settings or {},
-            value,
-            **facts,
-            line=program_line(),
-            label=label,
-        )
-        return self.graph.add(node)
+        return self.graph.add(Node(number, kind, name, *parts, **facts, line=program_line(), **more))
 
     def given(self, kind: str, array: Any, label: str) -> Traced:
         """An input or a state of the graph, with the example's value ``array``."""
@@ -97,14 +76,7 @@ class Tape:
         (self.graph.inputs if kind == "input" else self.graph.states).append(node)
         return Traced(self, node)
 
-    def call(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        settings: dict[str, Any] | None = None,
-        kind: str = "call",
-    ) -> Any:
+    def call(self, name: str, function: Any, args: Any, settings: Any = None, kind: str = "call") -> Any:
         """Note a call and compute it on the example; several results are parts of one node."""
         settings = settings or {}
         if any([isinstance(each, Number) for each in args]):
@@ -130,11 +102,9 @@ class Tape:
         step = (name, function, tuple(args[1:]), settings)
         return Traced(self, node, first if first.root is None else first.root, (*first.chain, step))
 
-    def parts(
-        self, name: str, function: Any, operands: Any, named: Any, several: Any, kind: str
-    ) -> tuple[Any, ...] | list[Any]:
+    def parts(self, name: str, function: Any, args: Any, settings: Any, several: Any, kind: str) -> Any:
         """The results of a call that has several, each a node of its own."""
-        whole = self.add(kind, name, function, operands, named)
+        whole = self.add(kind, name, function, args, settings)
         whole.value = several
         parts: list[Any] = []
         for place, each in enumerate(several):

@@ -77,9 +77,7 @@ class Tracing(Detour):
 
     # ------------------------------------------------------------ operations
 
-    def apply(
-        self, operation: Any, operands: tuple[Any, ...], settings: dict[str, Any], proceed: Callable[..., Any]
-    ) -> Any:
+    def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
         """Note the calls of a rule as parts of its operation."""
         operands = tuple([each.tensor() if isinstance(each, Number) else each for each in operands])
         for each in operands:
