@@ -11,7 +11,7 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from autokit.static import emit_numpy
 from autokit.static.graph import Graph, Node
 from autokit.static.loops.groups import Group, Work, work_of
-from autokit.static.loops.lowering import lowered
+from autokit.static.memory import Lives
 from autokit.static.passes import run_passes
 
 FEW, LARGE = 3, 4096
@@ -44,177 +44,149 @@ def build(graph: Graph, name: str = "step", measured: bool = False) -> emit_nump
         from autokit.static.loops.compiled import Compiled
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    graph = _Grouping(lowered(graph.copy()), name, Compiled, measured).graph
-    return emit_numpy.build(graph, name)
+    return emit_numpy.build(_Grouping(graph.copy(), name, Compiled, measured).graph, name)
 
 
-def owner_of(node: Node) -> Node:
-    """The node in whose memory a view looks."""
-    while node.kind == "view":
-        node = node.args[0]
-    return node
+def sources(nodes: Iterable[Node]) -> list[Node]:
+    """The given ones of ``nodes``, and in place of each view what it is a view of."""
+    found: dict[Node, None] = {}
+    for node in nodes:
+        found |= dict.fromkeys(sources(node.operands()) if node.kind == "view" else [node])
+    return list(found)
 
 
 class _Grouping:
-    """The graph with a node in place of each group of calls that is compiled.
-
-    Attributes
-    ----------
-    parts : list of (bool, list of Node)
-        The calls in an order in which groups are large; whether they are compiled.
-    """
+    """The graph with a node in place of each group of calls that is compiled."""
 
     def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any], measured: bool) -> None:
         self.graph, self.name, self.compiled, self.measured = graph, name, compiled, measured
-        self.work: dict[Node, Work] = {}
-        for node in graph.nodes:
-            found = work_of(node)
-            if found is not None:
-                self.work[node] = found
-        self.parts = self._parts()
-        self.order: list[Node] = []
+        for number, node in enumerate(graph.nodes):
+            node.id = number
+        self.work = _work(graph)
         self.placed: set[Node] = set()
+        self.order: list[Node] = []
         self._place([node for node in graph.nodes if node.kind in GIVEN])
         table: dict[Node, Node] = {}
-        for number, (is_compiled, nodes) in enumerate(self.parts):
+        parts = self._parts()
+        for nodes in parts:
             is_large = any([np.size(node.value) >= LARGE for node in nodes])
-            if is_compiled and (len(nodes) >= FEW or is_large):
-                table |= self._compile(number, nodes, measured and is_large)
+            if nodes[0] in self.work and (len(nodes) >= FEW or is_large):
+                table |= self._compile(nodes, nodes is parts[-1], measured and is_large)
             else:
                 self._place(nodes)
         self._place([*graph.outputs, *graph.updates.values()])
         graph.nodes = self.order
         graph.replace(table)
 
-    def _parts(self) -> list[tuple[bool, list[Node]]]:
-        """Groups as large as can be; what no call of NumPy waits for comes last, as do changes of states."""
-        needs = self._needs()
-        left = [node for node in self.graph.nodes if node in needs]
-        awaited = self._awaited(left, needs)
-        last = [node for node in left if node not in awaited]
-        left = [node for node in left if node in awaited]
-        done = {node for node in self.graph.nodes if node.kind in GIVEN}
+    def _parts(self) -> list[list[Node]]:
+        """Calls of NumPy by themselves, and groups as large as can be; what no such call needs comes last."""
+        calls = [node for node in self.graph.nodes if node.kind not in (*GIVEN, "view")]
+        others = [node for node in calls if node not in self.work]
+        awaited, waiting = set(self.graph.needed(others)), set(calls)
         parts = []
-        while left:
-            for is_compiled in (False, True):
-                taken = []
-                for node in left:
-                    if (node in self.work) == is_compiled and needs[node] <= done:
-                        taken.append(node)
-                        done.add(node)
-                left = [node for node in left if node not in done]
-                parts += [(is_compiled, taken)] if taken else []
-        return [*parts, (True, last)]
+        for node in others:
+            if not waiting.isdisjoint(sources(node.operands())):
+                part = []
+                for each in calls:
+                    is_next = each in self.work and each in awaited and each in waiting
+                    if is_next and waiting.isdisjoint(sources(each.operands())):
+                        part.append(each)
+                        waiting.remove(each)
+                parts.append(part)
+            waiting.remove(node)
+            parts.append([node])
+        last = [node for node in calls if node in waiting]
+        return [*parts, last] if last else parts
 
-    def _awaited(self, nodes: list[Node], needs: dict[Node, set[Node]]) -> set[Node]:
-        """The calls of NumPy, and all that these wait for."""
-        awaited = {node for node in nodes if node not in self.work}
-        for node in reversed(nodes):
-            if node in awaited:
-                awaited |= needs[node]
-        return awaited
-
-    def _needs(self) -> dict[Node, set[Node]]:
-        """For each call those that have to run before it; effects and draws keep their order."""
-        needs = {}
-        latest: set[Node] = set()
-        for node in self.graph.nodes:
-            if node.kind not in GIVEN and node.kind != "view":
-                needs[node] = {owner_of(operand) for operand in node.operands()}
-                if node.kind in ("effect", "draw", "check"):
-                    needs[node] |= latest
-                if node.kind in ("effect", "draw"):
-                    latest = {node}
-        return needs
-
-    def _place(self, nodes: list[Node]) -> None:
+    def _place(self, nodes: Iterable[Node]) -> None:
         """Let nodes come next, after the views that they read."""
         for node in nodes:
             if node not in self.placed:
                 self.placed.add(node)
-                self._place([operand for operand in node.operands() if operand.kind in ("view", "const")])
+                self._place([operand for operand in node.operands() if operand.kind == "view"])
                 self.order.append(node)
 
     # ------------------------------------------------------------ groups
 
-    def _compile(self, number: int, nodes: list[Node], measured: bool) -> dict[Node, Node]:
+    def _compile(self, nodes: list[Node], is_last: bool, measured: bool) -> dict[Node, Node]:
         """Put one node in the place of a group, and one for each value that others read of it."""
-        read = {owner_of(node) for node in self.graph.outputs}
-        for other, (_, part) in enumerate(self.parts):
-            if other != number:
-                read |= {owner_of(operand) for node in part for operand in node.operands()}
-        updates = {owner_of(node) for node in self.graph.updates.values()}
-        states = self._overwritten(nodes) if number == len(self.parts) - 1 else {}
-        group = Group({node: self.work[node] for node in nodes}, self.graph, read | updates, states)
-        late = {
-            state: node for state, node in self.graph.updates.items() if group.memory.get(node) is not state
-        }
-        read |= {owner_of(node) for node in late.values()}
-        inside, owners = _inside(nodes, self.graph)
-        given = [node for node in owners if node.kind != "state"]
-        read_states = [node for node in self.graph.states if node in owners or node in states.values()]
-        results = [node for node in nodes if node in read]
-        compiled = self.compiled(group, inside, given, read_states, results, f"{self.name}_loops_{number}")
+        graph, members = self.graph, set(nodes)
+        others = [node for node in graph.nodes if node.kind != "view" and node not in members]
+        read = set(sources([*graph.outputs, *[each for node in others for each in node.operands()]]))
+        updated = set(sources(graph.updates.values()))
+        states = self._overwritten(members) if is_last else {}
+        group = Group({node: self.work[node] for node in nodes}, read | updated, states)
+        late = {state: node for state, node in graph.updates.items() if group.memory.get(node) is not state}
+        read |= set(sources(late.values()))
+        part = _part(graph, members, group.memory.values())
+        part.outputs = [node for node in nodes if node in read]
+        part.updates = {state: node for node, state in group.memory.items()}
+        compiled = self.compiled(group, part, f"{self.name}_loops_{len(self.order)}")
         if measured and _is_slower_than_numpy(compiled):
             self._place(nodes)
             return {}
-        self.graph.updates = late
-        values = tuple([node.value for node in results])
-        args = (*given, *read_states)
-        whole = self._add(None, compiled.name, compiled, args, values)
-        self.placed |= set(nodes)
+        graph.updates = late
+        values = tuple([node.value for node in part.outputs])
+        whole = self._add(compiled.name, compiled, (*part.inputs, *part.states), values)
+        self.placed |= members
         return {
-            node: self._add(node, "part", part_of, (whole, k), node.value) for k, node in enumerate(results)
+            node: self._add("part", part_of, (whole, k), values[k]) for k, node in enumerate(part.outputs)
         }
 
-    def _add(self, like: Node | None, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
+    def _add(self, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
         node = Node(len(self.graph.nodes) + len(self.order), "call", name, function, args, {}, value)
-        if like is not None:
-            node.operation, node.phase, node.line = like.operation, like.phase, like.line
         self.order.append(node)
         return node
 
-    def _overwritten(self, nodes: list[Node]) -> dict[Node, Node]:
+    def _overwritten(self, members: set[Node]) -> dict[Node, Node]:
         """The new values of states that may be written over the old ones, as nothing runs after them."""
-        states = self.graph.states
-        several = {
-            state
-            for pair in combinations(states, 2)
-            if np.may_share_memory(pair[0].value, pair[1].value)
-            for state in pair
-        }
-        outputs = {owner_of(node) for node in [*self.graph.outputs, *self.graph.updates.values()]}
+        graph, owners = self.graph, Lives(self.graph).owners
+        kept = {owner for node in (*graph.outputs, *graph.updates.values()) for owner in owners[node]}
+        for pair in combinations(graph.states, 2):
+            if np.may_share_memory(pair[0].value, pair[1].value):
+                kept |= {*pair}
         return {
             node: state
-            for state, node in self.graph.updates.items()
-            if node in nodes and (node.shape, node.dtype) == (state.shape, state.dtype)
-            if state.value.flags.c_contiguous and state not in several | outputs
+            for state, node in graph.updates.items()
+            if node in members and (node.shape, node.dtype) == (state.shape, state.dtype)
+            if state.value.flags.c_contiguous and state not in kept
         }
 
 
-def _inside(nodes: list[Node], graph: Graph) -> tuple[list[Node], list[Node]]:
-    """The nodes of a group with the views and constants that they read, and what they read from outside."""
-    members, owners = set(nodes), dict[Node, None]()
-    waiting = list(nodes)
-    while waiting:
-        for operand in waiting.pop().operands():
-            if operand.kind == "view" and operand not in members:
-                members.add(operand)
-                waiting.append(operand)
-            elif operand.kind == "const":
-                members.add(operand)
-            elif operand not in members:
-                owners[operand] = None
-    return [node for node in graph.nodes if node in members], list(owners)
+def _work(graph: Graph) -> dict[Node, Work]:
+    """The calls that loops and BLAS can do; checks among them after which nothing is drawn or done."""
+    work: dict[Node, Work] = {}
+    for node in graph.nodes:
+        if node.kind in ("draw", "effect"):
+            work = {each: one for each, one in work.items() if each.kind != "check"}
+        found = work_of(node)
+        if found is not None:
+            work[node] = found
+    return work
+
+
+def _part(graph: Graph, members: set[Node], states: Iterable[Node]) -> Graph:
+    """The members of a group, with what they read from outside as inputs and states."""
+    part = Graph()
+    read = {*states, *sources([each for node in members for each in node.operands()])}
+    given = [node for node in graph.nodes if node in read and node not in members and node.kind != "const"]
+    part.states = [node for node in given if node.kind == "state" and node.value.flags.c_contiguous]
+    part.inputs = [node for node in given if node not in part.states]
+    part.nodes = [*part.inputs, *part.states]
+    for node in graph.needed([*members]):
+        is_view = node.kind == "view" and set(part.nodes).issuperset(node.operands())
+        if node in members or node.kind == "const" or is_view:
+            part.add(node)
+    return part
 
 
 def _is_slower_than_numpy(compiled: Any) -> bool:
     """Whether NumPy's code computes the same in less time, on the example's values."""
-    graph, count = compiled.explanation.copy(), len(compiled.given) + len(compiled.states)
-    graph.inputs = graph.nodes[:count]
+    graph = compiled.explanation.copy()
+    graph.inputs, graph.states = [*graph.inputs, *graph.states], []
+    graph.outputs, graph.updates = [*graph.outputs, *graph.updates.values()], {}
     for node in graph.inputs:
         node.kind = "input"
-    graph.outputs = [graph.nodes[place] for place in compiled.ends]
     args = [np.array(node.value) for node in graph.inputs]
     by_numpy = emit_numpy.build(run_passes(graph)[-1].after)
     return _seconds(by_numpy, args) < _seconds(compiled.new_function(), args)

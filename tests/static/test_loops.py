@@ -167,9 +167,9 @@ def descent():
     t = tape.given("input", random.randint(0, 4, 8), "t")
     w = tape.given("state", random.randn(4, 6).astype(np.float32), "w")
     z = x @ w.T
-    loss = -z[np.arange(8), t].mean()
+    loss = -np.take_along_axis(z, t[:, None], 1).sum() / 8
     g = np.where(t[:, None] == np.arange(4), np.float32(-1 / 8), np.float32(0))
-    tape.check((loss < 1000).all(), lambda value: ValueError(f"the loss is {value}"), (loss,))
+    tape.check(loss < 1000, lambda value: ValueError(f"the loss is {value}"), (loss,))
     tape.graph.updates[w.node] = (w - 0.1 * (g.T @ x)).node
     tape.graph.outputs = [loss.node]
     return tape.graph
@@ -213,6 +213,18 @@ def test_inputs_of_any_layout_are_taken():
     (loss,) = emit_loops.build(graph)(np.asfortranarray(x), t[::-1][::-1])
     (other,) = emit_loops.build(descent())(x, t)
     assert loss == other
+
+
+def test_an_input_may_share_the_memory_of_a_state():
+    graph, other = descent(), descent()
+    memory = np.random.RandomState(1).randn(12, 6).astype(np.float32)
+    t, (state,) = graph.inputs[1].value, graph.states
+    state.value, other.states[0].value = memory[:4], memory[:4].copy()
+    program, expected = emit_loops.build(graph), emit_loops.build(other)
+    for run in range(3):
+        x = memory[run : run + 8]
+        assert expected(x.copy(), t) == program(x, t)
+        np.testing.assert_array_equal(state.value, other.states[0].value)
 
 
 def test_runs_in_two_threads_have_memory_of_their_own(more):

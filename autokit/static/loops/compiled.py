@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import linecache
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +18,7 @@ from autokit.static.graph import Graph, Node
 from autokit.static.interpret import interpret
 from autokit.static.loops import blas
 from autokit.static.loops.groups import Group
-from autokit.static.loops.writing import written
+from autokit.static.loops.writing import SHARES_MEMORY, Writer
 from autokit.static.memory import OwnMemory
 
 
@@ -31,52 +31,38 @@ class Compiled(OwnMemory):
     Parameters
     ----------
     group : Group
-    nodes : list of Node
-        All nodes of the group, for the interpreter, which explains what stops a run.
-    given, states, results : list of Node
+    part : Graph
+        The nodes of the group with all that they need, and the values that are read outside as its outputs;
+        its inputs and states come from outside.
     name : str
 
     Attributes
     ----------
     source : str
     explanation : Graph
-        The inputs and the nodes.
-    ends : list of int
-        The places in it of the nodes whose values leave the group.
+        A copy of ``part``, which is interpreted to explain what stopped a run.
     nbytes : int
         How much memory it takes.
     """
 
-    def __init__(
-        self,
-        group: Group,
-        nodes: list[Node],
-        given: list[Node],
-        states: list[Node],
-        results: list[Node],
-        name: str,
-    ) -> None:
-        self.group, self.given, self.states, self.results, self.name = group, given, states, results, name
-        self.explanation = Graph()
-        self.explanation.nodes = [*given, *states, *nodes]
-        self.ends = [self.explanation.nodes.index(node) for node in [*results, *group.memory]]
-        self.explanation = self.explanation.copy()  # with views of its own
-        self.source, self.addressed = written(group, given, name)
-        kinds = [numba.types.Array(numba.from_dtype(x.dtype), len(x.shape or ()), "C") for x in given]
+    def __init__(self, group: Group, part: Graph, name: str) -> None:
+        self.group, self.part, self.name = group, part, name
+        self.explanation = part.copy()  # with views of its own
+        writer = Writer(group, part.inputs, name)
+        self.source, self.addressed = writer.text, writer.addressed
+        kinds = [numba.types.Array(numba.from_dtype(x.dtype), len(x.shape), "C") for x in part.inputs]
         signature = numba.types.int64(*kinds, numba.types.Array(numba.types.int64, 1, "C"))
         self.function = _compiled(self.source, name, signature)
         self.nbytes = sum([array.nbytes for array in self._memory().values()])
 
     def _memory(self) -> dict[Node, np.ndarray]:
-        """New arrays for the values of the group: all rows of what is stored, one row of other values."""
+        """The constants, and new arrays for the values of the group."""
         memory = {}
         for node in self.addressed:
             if node.kind == "const":
                 memory[node] = np.ascontiguousarray(node.value)
-            elif node in self.group.stored:
-                memory[node] = np.empty(node.shape or (), node.dtype)
             elif node.kind != "state":
-                memory[node] = np.empty(self.group.work[node].frame.columns, node.dtype)  # type: ignore[union-attr]
+                memory[node] = np.empty(node.shape, node.dtype)
         return memory
 
     def new_function(self) -> Callable[..., Any]:
@@ -85,44 +71,45 @@ class Compiled(OwnMemory):
         routines = [blas.address_of_gemm(np.dtype(kind)) for kind in (np.float32, np.float64)]
         addresses = np.array([*routines, *[0] * len(self.addressed)], np.int64)
         results: tuple[np.ndarray, ...] | None = None
-        count, function, is_arranged = len(self.given), self.function, True
+        count, function, prepared = len(self.part.inputs), self.function, _unchanged
 
         def run(*args: Any) -> tuple[np.ndarray, ...]:
-            nonlocal results, is_arranged
+            nonlocal results, prepared
             if results is None:
-                memory.update(zip(self.states, args[count:]))
-                results = tuple([memory[self._owner(node)] for node in self.results])
+                memory.update(zip(self.part.states, args[count:]))
+                results = tuple([memory[self.group.memory.get(x, x)] for x in self.part.outputs])
                 addresses[2:] = [memory[node].ctypes.data for node in self.addressed]
             try:
-                stopped = function(*(args[:count] if is_arranged else self._arranged(args)), addresses)
+                status = function(*prepared(args[:count]), addresses)
             except TypeError:  # an array of another layout, or a number
-                is_arranged = False
-                stopped = function(*self._arranged(args), addresses)
-            if stopped:
+                prepared = self._arranged
+                status = function(*prepared(args[:count]), addresses)
+            if status == SHARES_MEMORY:
+                copies = [np.array(array) for array in args[:count]]
+                status = function(*self._arranged(copies), addresses)
+            if status:
                 raise self._reason(args)
             return results
 
         return run
 
-    def _owner(self, node: Node) -> Node:
-        while node in self.group.memory:
-            node = self.group.memory[node]
-        return node
-
-    def _arranged(self, args: tuple[Any, ...]) -> list[np.ndarray]:
+    def _arranged(self, args: Sequence[Any]) -> list[np.ndarray]:
         """The arrays from outside as the function takes them: row by row."""
-        return [np.asarray(array, node.dtype, order="C") for node, array in zip(self.given, args)]
+        return [np.asarray(array, node.dtype, order="C") for node, array in zip(self.part.inputs, args)]
 
     def _reason(self, args: tuple[Any, ...]) -> Exception:
         """Why a run stopped: the same calls, one by one. The states are as they were before."""
-        nodes = self.explanation.nodes
-        values = dict(zip(nodes, args))
         try:
-            for _ in interpret(nodes[len(args) :], values):
+            nodes = self.explanation.nodes
+            for _ in interpret(nodes[len(args) :], dict(zip(nodes, args))):
                 pass
         except Exception as error:
             return error
         return RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
+
+
+def _unchanged(args: Sequence[Any]) -> Sequence[Any]:
+    return args
 
 
 def _compiled(source: str, name: str, signature: Any) -> Callable[..., int]:

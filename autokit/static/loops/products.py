@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.static.graph import Node
-from autokit.static.loops.frames import Region, region_of
+from autokit.static.loops.elements import NoLoop, Operand, Place, operand_of, place_of
 
 
 class Matrix(NamedTuple):
     """A factor: where it lies, whether BLAS has to read it transposed, and the distance between its rows."""
 
-    region: Region
+    place: Place
     turned: bool
     width: int
 
@@ -25,18 +25,14 @@ class Product(NamedTuple):
     a: Matrix
     b: Matrix
     sizes: tuple[int, int, int]
-    alpha: tuple[Any, ...] = (1.0,)
-    beta: tuple[Any, ...] = (0.0,)
+    alpha: tuple[Operand, ...] = ()
+    beta: tuple[Operand, ...] = ()
     base: Node | None = None
-
-    def stops(self) -> bool:
-        """Whether this can stop the run."""
-        return False
 
     def factors(self) -> list[Node]:
         """The nodes whose memory is read while the product is computed."""
-        scales = [region_of(each) for each in (*self.alpha, *self.beta) if isinstance(each, Node)]
-        return [each.owner for each in (self.a.region, self.b.region, *scales) if each]
+        read = [self.a.place, self.b.place, *[each.value for each in (*self.alpha, *self.beta)]]
+        return [place.owner for place in read if isinstance(place, Place)]
 
     def owners(self) -> list[Node]:
         """The nodes whose memory is read."""
@@ -44,78 +40,71 @@ class Product(NamedTuple):
 
 
 def product_of(node: Node) -> Product | None:
-    """The product of matrices or vectors that a node is; None if it is none, or BLAS cannot read them."""
+    """The product of matrices that a node is; None if it is none, or BLAS cannot read them."""
     if (
-        node.kind != "call"
-        or node.name not in ("dot", "matmul")
+        node.function not in (np.dot, np.matmul)
+        or node.settings
         or node.dtype not in (np.float32, np.float64)
     ):
         return None
+    if any([not isinstance(each, Node) or each.dtype != node.dtype for each in node.args]):
+        return None
     a, b = node.args
-    if not all(
-        isinstance(each, Node) and each.dtype == node.dtype and 0 < each.value.ndim <= 2 for each in (a, b)
-    ):
+    if len(a.shape) != 2 or len(b.shape) != 2:
         return None
-    (k, n), m = (*b.shape, 1)[:2], (1, *a.shape)[-2]
-    left, right = _matrix(a, (m, k)), _matrix(b, (k, n))
-    return left and right and Product(left, right, (m, n, k))
+    try:
+        return Product(_matrix(a), _matrix(b), (*node.shape, a.shape[1]))
+    except NoLoop:
+        return None
 
 
-def _matrix(node: Node, shape: tuple[int, int]) -> Matrix | None:
-    region = region_of(node)
-    if region is None:
-        return None
-    rows, columns = shape
-    stride = region.strides[0]
-    down, across = region.strides if len(region.strides) == 2 else (1, stride) if rows == 1 else (stride, 1)
-    if (across == 1 or columns == 1) and (down >= columns or rows == 1):
-        return Matrix(region, False, max(down, columns))
-    if (down == 1 or rows == 1) and (across >= rows or columns == 1):
-        return Matrix(region, True, max(across, rows))
-    return None
+def _matrix(node: Node) -> Matrix:
+    (rows, columns), place = node.shape, place_of(node, node.shape)
+    if place.across == (columns > 1) and (place.down >= columns or rows == 1):
+        return Matrix(place, False, max(place.down, columns))
+    if place.down == (rows > 1) and (place.across >= rows or columns == 1):
+        return Matrix(place, True, max(place.across, rows))
+    raise NoLoop
 
 
 def added_to(
-    state: Node, node: Node, is_only_here: Callable[[Node], bool]
+    state: Node, node: Node, is_read_once: Callable[[Node], bool]
 ) -> tuple[Product, list[Node]] | None:
     """``node`` as ``alpha · A B + beta · state``, and the nodes between; None if it is something else.
 
     So a step of gradient descent on the weights of a linear layer is one call of BLAS.
     """
-    between: list[Node] = []
-    terms = _terms(node, (1.0,), lambda each: each is node or is_only_here(each), between)
-    if len(terms) != 2:
+    if node.function not in (np.add, np.subtract) or node.settings:
         return None
-    (alpha, product), (beta, base) = sorted(terms, key=lambda term: term[1] is state)
-    found = product_of(product) if isinstance(product, Node) else None
-    if base is not state or found is None or not is_only_here(product) or product.shape != state.shape:
+    try:
+        terms = [_scaled(each, node, is_read_once) for each in node.args]
+    except NoLoop:
         return None
-    return found._replace(alpha=alpha, beta=beta, base=state), [*between[1:], product]
+    if node.function is np.subtract:
+        terms[1].scale.append(Operand(-1.0, node.dtype))
+    base, product = sorted(terms, key=lambda term: term.node is not state)
+    found = product_of(product.node) if isinstance(product.node, Node) else None
+    if base.node is not state or found is None or not is_read_once(product.node):
+        return None
+    found = found._replace(alpha=tuple(product.scale), beta=tuple(base.scale), base=state)
+    return (found, [*base.between, *product.between, product.node]) if node.shape == state.shape else None
 
 
-def _terms(
-    node: Any, scale: tuple[Any, ...], is_followed: Callable[[Node], bool], between: list[Node]
-) -> list[tuple[tuple[Any, ...], Any]]:
-    """The terms of a sum, each with its scale."""
-    if not isinstance(node, Node) or node.settings or not is_followed(node) or node.kind != "call":
-        return [(scale, node)]
-    if node.name in ("add", "subtract"):
-        a, b = node.args
-        between.append(node)
-        turned = scale if node.name == "add" else (-1.0, *scale)
-        return [*_terms(a, scale, is_followed, between), *_terms(b, turned, is_followed, between)]
-    if node.name == "negative":
-        between.append(node)
-        return _terms(node.args[0], (-1.0, *scale), is_followed, between)
-    if node.name == "multiply":
-        for number, other in (node.args, node.args[::-1]):
-            if _is_number(number) and isinstance(other, Node) and other.shape == node.shape:
-                between.append(node)
-                return _terms(other, (number, *scale), is_followed, between)
-    return [(scale, node)]
+class _Term(NamedTuple):
+    """A term of a sum: the numbers by which it is multiplied, what they multiply, and the calls between."""
+
+    scale: list[Operand]
+    node: Any
+    between: list[Node]
 
 
-def _is_number(value: Any) -> bool:
-    if isinstance(value, Node):
-        return value.shape == () and region_of(value) is not None
-    return np.ndim(value) == 0
+def _scaled(node: Any, total: Node, is_read_once: Callable[[Node], bool]) -> _Term:
+    term = _Term([], node, [])
+    while isinstance(node, Node) and node.function is np.multiply and is_read_once(node):
+        number, other = sorted(node.args, key=lambda each: getattr(each, "shape", ()) != ())
+        if getattr(number, "shape", ()) != () or getattr(other, "dtype", None) != total.dtype:
+            break
+        term.scale.append(operand_of(number, total.dtype, ()))
+        term.between.append(node)
+        node = other
+    return term._replace(node=node)

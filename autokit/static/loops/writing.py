@@ -7,246 +7,203 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Node
-from autokit.static.loops.elements import REDUCTIONS, TRUTH, TYPES, Call, Operand, neutral
-from autokit.static.loops.frames import region_of
-from autokit.static.loops.groups import Check, Group, Loop
-from autokit.static.loops.products import Matrix, Product
+from autokit.static.loops.elements import FORMS, LOGICAL, TRUTH, TYPES, Call, Operand, Place, neutral
+from autokit.static.loops.groups import Check, Group
+from autokit.static.loops.products import Product
 
 HEAD = """from math import cos, erf, exp, expm1, inf, log, log1p, nan, sin, sqrt, tanh
 
-from numpy import float32 as f4, float64 as f8, int64 as i8, uint8 as u1
+from numpy import float32 as f4, float64 as f8, int64 as i8, uint8 as u1, uint64 as u8
 
 from autokit.static.loops.blas import gemm, plus, pointer
 
 
 """
-FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-STOP = "return 1"
+STOPPED, SHARES_MEMORY = 1, 2
+STOP = f"    return {STOPPED}"
 
 
-def written(group: Group, given: list[Node], name: str) -> tuple[str, list[Node]]:
-    """The text of a module, and the nodes whose addresses its function takes, after the two of BLAS.
+class Writer:
+    """The text of a function of the arrays that are ``given`` from outside, and an array of addresses.
 
-    The function takes the arrays that are ``given`` from outside and the addresses. It returns 0, or 1 where
-    a check fails or an index is out of bounds.
-    """
-    writer = _Writer(group, given)
-    writer.write()
-    checks = [line for x in given for line in (f"if x{x.id}.size != {x.value.size}:", f"    {STOP}")]
-    lines = [*checks, *writer.heads.values(), *writer.body, "return 0"]
-    parameters = ", ".join([*[f"x{node.id}" for node in given], "p"])
-    text = "\n".join([f"def {name}({parameters}):", *_indented(lines)])
-    return f"{HEAD}{text}\n", writer.addressed
-
-
-class _Writer:
-    """The lines of a function.
+    The function returns 0; or 1 where a check fails, an index is out of bounds or an array has another size;
+    or 2 if an array lies in memory that it would write over.
 
     Attributes
     ----------
-    heads : dict
-        For each node in memory the line that makes a pointer of its address.
-    before, start, inner, end, after : list of str
-        Of the loop that is being written: the lines before it, those before, in and after the columns of a
-        pass, and the lines after it.
+    text : str
+    addressed : list of Node
+        The nodes whose addresses the function takes, after the two of BLAS.
     """
 
-    def __init__(self, group: Group, given: list[Node]) -> None:
+    def __init__(self, group: Group, given: list[Node], name: str) -> None:
         self.group, self.given = group, given
         self.addressed: list[Node] = []
-        self.heads: dict[Node, str] = {}
-        self.body: list[str] = []
-        self.loop = Loop(0)
-
-    def write(self) -> None:
-        """Write all items of the group."""
-        for item in self.group.items:
-            if isinstance(item, Loop):
+        self._pointers: dict[str, str] = {}
+        self._body: list[str] = []
+        for item in group.items:
+            one = group.work[item[0]]
+            if isinstance(one, Product):
+                self._product(item[0], one)
+            elif isinstance(one, Check):
+                self._body += [f"if not {self._scalar(one.condition)}:", STOP]
+            else:
                 self._loop(item)
-                continue
-            work = self.group.work[item]
-            if isinstance(work, Product):
-                self._product(item, work)
-            elif isinstance(work, Check):
-                self.body += [f"if not {self._scalar(work.condition, TRUTH)}:", f"    {STOP}"]
+        lines = [*self._checks(), *self._pointers.values(), *self._body, "return 0"]
+        parameters = ", ".join([*[f"x{node.id}" for node in given], "p"])
+        self.text = "\n".join([f"{HEAD}def {name}({parameters}):", *_indented(lines)]) + "\n"
+
+    def _checks(self) -> list[str]:
+        """Stop where an array has another size; say so where it lies in memory that is written over."""
+        states = self.group.memory.values()
+        places = tuple([(self._place(state), state.value.nbytes) for state in states])
+        lines, shared = [], []
+        for node in self.given:
+            lines += [f"if x{node.id}.size != {node.value.size}:", STOP]
+            if places and node.kind != "number":
+                start, size = f"x{node.id}.ctypes.data", node.value.nbytes
+                shared += [f"    if {start} < p[k] + size and p[k] < {start} + {size}:"]
+                shared += [f"        return {SHARES_MEMORY}"]
+        return [*lines, f"for k, size in {places}:", *shared] if shared else lines
 
     # ------------------------------------------------------------ memory
 
-    def _address(self, node: Node, offset: int = 0) -> str:
-        """The address of an element."""
-        while node in self.group.memory:
-            node = self.group.memory[node]
+    def _address(self, node: Node) -> str:
+        """The address of the memory of a node."""
+        node = self.group.memory.get(node, node)
         if node in self.given:
-            address = f"x{node.id}.ctypes.data"
-        else:
-            if node not in self.addressed:
-                self.addressed.append(node)
-            address = f"p[{self.addressed.index(node) + 2}]"
-        return f"{address} + {offset * node.value.itemsize}" if offset else address
+            return f"x{node.id}.ctypes.data"
+        return f"p[{self._place(node)}]"
 
-    def _load(self, node: Node, index: str) -> str:
-        """An element in memory."""
-        truth = node.dtype == TRUTH
-        name = f"m{node.id}"
-        if node not in self.heads:
-            kind = "u1" if truth else TYPES[node.dtype]  # type: ignore[index]
-            self.heads[node] = f"{name} = pointer({self._address(node)}, {kind})"
-        return f"({name}[{index}] != 0)" if truth else f"{name}[{index}]"
+    def _place(self, node: Node) -> int:
+        """At which place of the addresses that of a node is."""
+        if node not in self.addressed:
+            self.addressed.append(node)
+        return self.addressed.index(node) + 2
 
-    def _store(self, node: Node, index: str, value: str) -> str:
-        """The line that writes an element."""
-        place = self._load(node, index)
-        return f"m{node.id}[{index}] = u1({value})" if node.dtype == TRUTH else f"{place} = {value}"
+    def _element(self, place: Place, index: str = "") -> str:
+        """An element in memory; truth is kept there as a byte."""
+        kind = "u1" if place.dtype == TRUTH else TYPES[place.dtype]
+        name = f"m{place.owner.id}_{kind}"
+        self._pointers[name] = f"{name} = pointer({self._address(place.owner)}, {kind})"
+        return f"{name}[{index or place.text()}]"
 
-    def _scalar(self, value: Any, dtype: np.dtype[Any]) -> str:
-        """A number, or a node that is one."""
-        if not isinstance(value, Node):
-            return _literal(value, dtype)
-        region = region_of(value)
-        assert region is not None
-        return _converted(self._load(region.owner, str(region.offset)), value.dtype, dtype)
+    def _load(self, place: Place, index: str = "") -> str:
+        element = self._element(place, index)
+        return f"({element} != 0)" if place.dtype == TRUTH else element
 
-    # ------------------------------------------------------------ calls by themselves
+    def _store(self, place: Place, value: str, index: str = "") -> str:
+        value = f"u1({value})" if place.dtype == TRUTH else value
+        return f"{self._element(place, index)} = {value}"
+
+    def _scalar(self, operand: Operand) -> str:
+        """A number, or what is one."""
+        value, dtype = operand
+        if isinstance(value, Place):
+            return _converted(self._load(value), value.dtype, dtype)
+        return _literal(value, dtype)
+
+    # ------------------------------------------------------------ products
 
     def _product(self, node: Node, product: Product) -> None:
         """BLAS's matrices lie column by column, where ours are their transposes: Cᵀ = Bᵀ Aᵀ."""
         m, n, k = product.sizes
-        routine = "p[0]" if node.dtype == FLOAT32 else "p[1]"
-        turns = ", ".join([str(ord("T" if each.turned else "N")) for each in (product.b, product.a)])
-        a, b = [self._matrix(each) for each in (product.a, product.b)]
-        alpha, beta = [
-            " * ".join([self._scalar(each, np.dtype(node.dtype)) for each in scale])
-            for scale in (product.alpha, product.beta)
-        ]
-        sizes, result = f"{n}, {m}, {k}", self._address(node)
-        if product.base and node not in self.group.memory:
-            copy = self._store(node, "i", self._load(product.base, "i"))
-            self.body += [f"for i in range({node.value.size}):", f"    {copy}"]
-        self.body.append(f"gemm({routine}, {turns}, {sizes}, {alpha}, {b}, {a}, {beta}, {result}, {n})")
-
-    def _matrix(self, matrix: Matrix) -> str:
-        return f"{self._address(matrix.region.owner, matrix.region.offset)}, {matrix.width}"
+        routine = "p[0]" if node.dtype == np.float32 else "p[1]"
+        turns, factors = [], []
+        for matrix in (product.b, product.a):
+            offset = matrix.place.offset * node.dtype.itemsize
+            turns.append(str(ord("T" if matrix.turned else "N")))
+            factors.append(f"{self._address(matrix.place.owner)} + {offset}, {matrix.width}")
+        one = Operand(1.0, node.dtype)
+        alpha = " * ".join([self._scalar(each) for each in product.alpha or (one,)])
+        beta = self._scalar(Operand(0.0, node.dtype))
+        if product.base is not None:
+            beta = " * ".join([self._scalar(each) for each in product.beta or (one,)])
+            if node not in self.group.memory:
+                old, new = [Place(each, node.dtype, 0, 0, 0) for each in (product.base, node)]
+                self._body += [
+                    f"for i in range({m * n}):",
+                    f"    {self._store(new, self._load(old, 'i'), 'i')}",
+                ]
+        given = [routine, *turns, str(n), str(m), str(k), alpha, *factors, beta, self._address(node), str(n)]
+        self._body.append(f"gemm({', '.join(given)})")
 
     # ------------------------------------------------------------ loops
 
-    def _loop(self, loop: Loop) -> None:
-        self.loop = loop
-        self.before, self.after = list[str](), list[str]()
-        self.hoisted = set[Node]()
-        rows: list[str] = []
-        for columns, nodes in loop.passes:
-            self.start, self.inner, self.end = list[str](), list[str](), list[str]()
-            for node in nodes:
-                self._call(node)
-            inner = [f"for j in range({columns}):", *_indented(self.inner)] if columns > 1 else self.inner
-            rows += [*self.start, *inner, *self.end]
-        self.body += [*self.before, f"for i in range({loop.rows}):", *_indented(rows), *self.after]
+    def _loop(self, nodes: list[Node]) -> None:
+        """A loop over rows and columns: what is read is loaded first, what is kept is stored last."""
+        self._nodes, self._loaded = nodes, dict[Place, str]()
+        self._before, self._start, self._inner = list[str](), list[str](), list[str]()
+        self._stores, self._end, self._after = list[str](), list[str](), list[str]()
+        rows, columns = self.group.work[nodes[0]].size  # type: ignore[union-attr]
+        for node in nodes:
+            call = self.group.work[node]
+            assert isinstance(call, Call)
+            read = [self._read(each) for each in call.operands]
+            if call.row is not None:
+                read = [self._selected(call.row, f"k{node.id}", read[0], node.args[0].shape[-1])]
+            value = call.form.format(*read)
+            if call.combine:
+                self._reduce(node, call, value)
+                continue
+            self._inner.append(f"v{node.id} = {TYPES[node.dtype]}({value})")
+            if node in self.group.stored:
+                self._stores.append(self._store(call.result, f"v{node.id}"))
+        inner = [*self._inner, *self._stores]
+        if columns > 1:
+            inner = [f"for j in range({columns}):", *_indented(inner)]
+        row = [*self._start, *inner, *self._end]
+        self._body += [*self._before, f"for i in range({rows}):", *_indented(row), *self._after]
 
-    def _call(self, node: Node) -> None:
-        """An element of a call."""
-        call = self.group.work[node]
-        assert isinstance(call, Call)
-        kind = TYPES[node.dtype]  # type: ignore[index]
-        base = self._index(call)
-        read = [self._read(each, node, base) for each in call.operands]
-        value = call.form.format(*[self._named(node, k, text, call.form) for k, text in enumerate(read)])
-        if call.combine:
-            self._reduce(node, call, value)
-            return
-        self.inner.append(f"v{node.id} = {kind}({value})")
-        if node in self.group.stored:
-            index = call.result.text(self.loop.rows)
-            self.inner.append(self._store(node, index, f"v{node.id}"))
-        elif self._is_read_in_later_pass(node):
-            self.inner.append(self._store(node, "j", f"v{node.id}"))
+    def _read(self, operand: Operand) -> str:
+        """An operand, converted; what this loop computes is in a variable."""
+        place, dtype = operand
+        if not isinstance(place, Place):
+            return _literal(place, dtype)
+        if place.owner in self._nodes:
+            return _converted(f"v{place.owner.id}", place.dtype, dtype)
+        if place not in self._loaded:
+            self._loaded[place] = name = f"r{place.owner.id}_{len(self._loaded)}"
+            outside = self._start if place.down else self._before
+            lines = self._inner if place.across else outside
+            lines.append(f"{name} = {self._load(place)}")
+        return _converted(self._loaded[place], place.dtype, dtype)
 
-    def _named(self, node: Node, number: int, text: str, form: str) -> str:
-        """An operand, by a name where the form chooses: LLVM reads no memory that may not be needed."""
-        if " if " not in form or "[" not in text:
-            return text
-        self.inner.append(f"x{node.id}_{number} = {text}")
-        return f"x{node.id}_{number}"
-
-    def _index(self, call: Call) -> str:
-        """Compute where in memory an index leads; what is to be added to the place of an element."""
-        names = []
-        for number, (operand, size, stride) in enumerate(call.indices):
-            name = f"k{call.node.id}_{number}"
-            names.append(f" + {name}" if stride == 1 else f" + {name} * {stride}")
-            self.inner += [
-                f"{name} = {self._read(operand, call.node)}",
-                f"if {name} < 0:",
-                f"    {name} += {size}",
-                f"if {name} < 0 or {name} >= {size}:",
-                f"    {STOP}",
-            ]
-        return "".join(names)
-
-    def _is_read_in_later_pass(self, node: Node) -> bool:
-        place = self.loop.place
-        readers = [each for each in place if node in self.group.work[each].owners()]
-        return self.group.work[node].width > 1 and any([place[each] > place[node] for each in readers])  # type: ignore[union-attr]
-
-    def _read(self, operand: Operand, reader: Node, base: str = "") -> str:
-        """An operand, converted to the dtype in which is computed; ``base`` is where an index leads."""
-        if operand.region is None or operand.access is None:
-            return _literal(operand.value, operand.dtype)
-        owner, place = operand.region.owner, self.loop.place
-        if owner.kind == "const" and owner.value.size == 1:
-            return _literal(owner.value.item(), operand.dtype)
-        index = operand.access.text(self.loop.rows) + base
-        if owner in place and not base:
-            call = self.group.work[owner]
-            if call.width == 1 or place[owner] == place[reader]:  # type: ignore[union-attr]
-                return _converted(f"v{owner.id}", owner.dtype, operand.dtype)
-        if owner in place and owner not in self.group.stored:
-            index = operand.access.text(self.loop.rows, in_row=True) + base
-        if owner.value.size > 1 or owner in place:
-            return _converted(self._load(owner, index), owner.dtype, operand.dtype)
-        if owner not in self.hoisted:
-            self.hoisted.add(owner)
-            self.before.append(f"h{owner.id} = {self._load(owner, '0')}")
-        return _converted(f"h{owner.id}", owner.dtype, operand.dtype)
-
-    # ------------------------------------------------------------ reductions
+    def _selected(self, row: Place, name: str, index: str, size: int) -> str:
+        """The element of a row at an index, which counts from the end if it is negative."""
+        self._inner += [f"{name} = {index}", f"if {name} < 0:", f"    {name} += {size}"]
+        self._inner += [f"if {name} < 0 or {name} >= {size}:", STOP]
+        return self._load(row, f"{row._replace(across=0).text()} + {name} * {row.across}")
 
     def _reduce(self, node: Node, call: Call, value: str) -> None:
         """Take an element into a sum, a maximum or the like: of a row, of all, or of what memory holds."""
-        dtype = np.dtype(node.dtype)
-        kind, total, element = TYPES[dtype], f"a{node.id}", f"e{node.id}"
-        sums = call.combine == "add" and dtype.kind == "f"
-        wide = "f8" if sums else kind  # long sums of float32 would round too often
-        first = _literal(neutral(call.combine, dtype), dtype)
-        taken = f"plus({total}, {element})" if sums else REDUCTIONS[call.combine].format(total, element)
-        index = call.result.text(self.loop.rows)
-        if not call.result.step and (call.frame.columns > 1 or not call.result.rows):
-            self.inner += [f"{element} = {wide}({value})", f"{total} = {taken}"]
-            if not call.result.rows:
-                self.before.append(f"{total} = {wide}({first})")
-                self.after.append(self._store(node, "0", f"{kind}({total})"))
-                return
-            self.start.append(f"{total} = {wide}({first})")
-            lines, value = self.end, total
-        else:
-            lines = self.inner
-        if call.ends_with_row():
-            lines.append(f"v{node.id} = {kind}({value})")
-            lines += [self._store(node, index, f"v{node.id}")] if node in self.group.stored else []
+        kind, total, element = TYPES[node.dtype], f"a{node.id}", f"e{node.id}"
+        is_sum = call.combine == "add" and node.dtype.kind == "f"
+        first = _literal(neutral(call.combine, node.dtype), node.dtype)
+        form = (LOGICAL if node.dtype == TRUTH else FORMS)[call.combine]
+        if call.result.across:
+            self._before += [f"for i in range({node.value.size}):"]
+            self._before += [f"    {self._store(call.result, first, 'i')}"]
+            self._inner.append(f"{element} = {kind}({value})")
+            combined = form.format(f"{self._load(call.result)}", element)
+            self._stores.append(self._store(call.result, f"{kind}({combined})"))
             return
-        self.before += [f"for i in range({node.value.size}):", f"    {self._store(node, 'i', first)}"]
-        part = f"b{node.id}"
-        lines.append(f"{part} = {kind}({value})")
-        taken = REDUCTIONS[call.combine].format(self._load(node, index), part)
-        lines.append(self._store(node, index, f"{kind}({taken})"))
+        before, after = (self._start, self._end) if call.result.down else (self._before, self._after)
+        wide = "f8" if is_sum else kind  # long sums of float32 would round too often
+        before.append(f"{total} = {wide}({first})")
+        self._inner.append(f"{element} = {wide}({value})")
+        combined = f"plus({total}, {element})" if is_sum else form.format(total, element)
+        self._inner.append(f"{total} = {combined}")
+        after.append(self._store(call.result, f"{kind}({total})"))
 
 
 def _literal(value: Any, dtype: np.dtype[Any]) -> str:
     if dtype.kind == "f":
         return f"{TYPES[dtype]}({float(value)!r})"
-    return repr(bool(value)) if dtype == TRUTH else f"i8({int(value)})"
+    return repr(bool(value)) if dtype == TRUTH else f"{TYPES[dtype]}({int(value)})"
 
 
-def _converted(text: str, dtype: Any, to: np.dtype[Any]) -> str:
+def _converted(text: str, dtype: np.dtype[Any], to: np.dtype[Any]) -> str:
     if dtype == to:
         return text
     return f"({text} != 0)" if to == TRUTH else f"{TYPES[to]}({text})"
