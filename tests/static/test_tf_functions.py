@@ -138,26 +138,18 @@ def test_values_that_do_not_depend_on_a_run() -> None:
     with tf1.Graph().as_default():
         x = tf1.placeholder(tf1.float32, [None, 2])
         rows = tf1.shape(x)[0]
-        fetched = [
-            tf1.fill([rows, 2], 7.0),
-            tf1.range(rows),
-            tf1.range(1, 7, 2),
-            tf1.linspace(0.0, 1.0, 5),
-            tf1.zeros([rows]) + tf1.ones([2]),
-            tf1.constant(3, tf1.float32, [2, 2]),
-            tf1.random_uniform([rows, 1000], 2.0, 3.0),
-            tf1.truncated_normal([1000]),
-            tf1.placeholder_with_default([1.0, 2.0], [2]),
-        ]
-        full, numbers, odd, line, one, threes, uniform, cut, default = tf1.Session().run(
-            fetched, {x: np.zeros((2, 2))}
-        )
-    np.testing.assert_array_equal(full, np.full((2, 2), 7.0))
-    np.testing.assert_array_equal(numbers, [0, 1])
-    np.testing.assert_array_equal(odd, [1, 3, 5])
-    np.testing.assert_array_equal(line, [0, 0.25, 0.5, 0.75, 1])
-    np.testing.assert_array_equal(one, [1, 1])
-    np.testing.assert_array_equal(threes, np.full((2, 2), 3.0))
-    np.testing.assert_array_equal(default, [1, 2])
+        values = {
+            tf1.fill([rows, 2], 7.0): np.full((2, 2), 7.0),
+            tf1.range(rows): [0, 1],
+            tf1.range(1, 7, 2): [1, 3, 5],
+            tf1.linspace(0.0, 1.0, 5): [0, 0.25, 0.5, 0.75, 1],
+            tf1.zeros([rows]) + tf1.ones([2]): [1, 1],
+            tf1.constant(3, tf1.float32, [2, 2]): np.full((2, 2), 3.0),
+            tf1.placeholder_with_default([1.0, 2.0], [2]): [1, 2],
+        }
+        drawn = [tf1.random_uniform([rows, 1000], 2.0, 3.0), tf1.truncated_normal([1000])]
+        *found, uniform, cut = tf1.Session().run([*values, *drawn], {x: np.zeros((2, 2))})
+    for value, tensor in zip(found, values):
+        np.testing.assert_array_equal(value, values[tensor])
+        assert value.dtype == tensor.dtype.numpy
     assert uniform.shape == (2, 1000) and uniform.min() >= 2 and uniform.max() < 3 and abs(cut).max() <= 2
-    assert numbers.dtype == np.int32 and line.dtype == np.float32

@@ -377,7 +377,7 @@ class Graph:
         except (RuntimeError, ValueError) as error:
             shapes = [each.shape for each in operation.inputs]
             if len(shapes) == 2 and not operation.settings:
-                pair = different(*shapes, product=operation.type == "MatMul")
+                pair = different(shapes[0], shapes[1], operation.type == "MatMul")
                 if pair is not None:
                     listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
                     raise ValueError(

@@ -33,8 +33,8 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") ->
         trace.tape.phase = "backward"
         return _derivatives(trace, ends, sources, seeds)
 
-    settings = {"ends": ends, "seeds": as_operands(graph, seeds)}
-    made = graph.add("Gradients", compute, name=name, outputs=len(sources), **settings)
+    given = as_operands(graph, seeds)
+    made = graph.add("Gradients", compute, name=name, outputs=len(sources), ends=ends, seeds=given)
     return [None if made.traced and each.example is None else each for each in made.outputs]
 
 

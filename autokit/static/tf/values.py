@@ -287,9 +287,9 @@ def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
     )
 
 
-zeros_initializer, ones_initializer, constant_initializer, glorot_uniform_initializer = map(
-    _initializer, (zeros, ones, _constant, _glorot_uniform)
-)
-random_normal_initializer, truncated_normal_initializer, random_uniform_initializer = map(
-    _initializer, (random_normal, truncated_normal, random_uniform)
-)
+zeros_initializer, ones_initializer = _initializer(zeros), _initializer(ones)
+constant_initializer = _initializer(_constant)
+glorot_uniform_initializer = _initializer(_glorot_uniform)
+random_normal_initializer = _initializer(random_normal)
+truncated_normal_initializer = _initializer(truncated_normal)
+random_uniform_initializer = _initializer(random_uniform)
