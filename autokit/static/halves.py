@@ -6,7 +6,7 @@ traced together; what the second half needs of the first becomes further outputs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,49 +30,42 @@ class Halves:
     saved : slice
         Which outputs of the first half are saved values.
     leaves : list of Tensor
-        Whose gradients are computed, and ``reached`` says of which there are any.
+        Whose gradients are computed: those on which a result depends.
     """
 
     def __init__(self, tape: Tape, results: Sequence[tuple[int, Tensor]], leaves: list[Tensor]) -> None:
-        self.places, self.leaves = [place for place, _ in results], leaves
         first, tape.phase = tape.graph, "backward"
-        seeds = [
-            tape.given("input", np.zeros_like(result.array.node.value), f"gradient {place}")
-            for place, result in results
-        ]
-        found = grad(
+        self.places = [place for place, _ in results]
+        zeros = [np.zeros_like(result.array.node.value) for _, result in results]
+        seeds = [tape.given("input", zero, f"gradient {place}") for place, zero in zip(self.places, zeros)]
+        del first.inputs[-len(seeds) :]
+        ends = grad(
             [result for _, result in results], leaves, list(map(new_tensor, seeds)), allow_unused=True
         )
-        ends = [each.array.node for each in found if each is not None]
-        self.reached = [each is not None for each in found]
-        del first.inputs[-len(seeds) :]
+        self.leaves = [leaf for leaf, end in zip(leaves, ends) if end is not None]
+        outputs = [end.array.node for end in ends if end is not None]
         nodes = [seed.node for seed in seeds]
         later = _depending_on(first, nodes)
-        self.graph = Graph()
-        self._saved: dict[Node, Node] = {}
-        self._constants: dict[Node, Node] = {}
         calls = [node for node in first.nodes if node in later and node not in nodes]
+        operands = [operand for node in calls for operand in node.operands()]
+        read = [node for node in dict.fromkeys([*operands, *outputs]) if node not in later]
+        saved = {
+            node: Node(node.id, "input", "input", value=node.value, label=f"saved {node.id}")
+            for node in read
+            if node.kind != "const"
+        }
         for node in calls:
-            table = {operand: self._save(operand) for operand in node.operands() if operand not in later}
-            node.args, node.settings = substitute(node.args, table), substitute(node.settings, table)
-        self.graph.outputs = [end if end in later else self._save(end) for end in ends]
-        self.graph.inputs = [*self._saved.values(), *nodes]
-        self.graph.nodes = [*self._constants.values(), *self.graph.inputs, *calls]
+            node.args, node.settings = substitute(node.args, saved), substitute(node.settings, saved)
+        self.graph = Graph()
+        self.graph.outputs = [saved.get(node, node) for node in outputs]
+        self.graph.inputs = [*saved.values(), *nodes]
+        constants = [node for node in read if node.kind == "const"]
+        self.graph.nodes = [*constants, *self.graph.inputs, *calls]
         first.nodes[:] = [node for node in first.nodes if node not in later]
-        self.saved = slice(len(first.outputs), len(first.outputs) + len(self._saved))
-        first.outputs += self._saved
+        self.saved = slice(len(first.outputs), len(first.outputs) + len(saved))
+        first.outputs += saved
 
-    def _save(self, node: Node) -> Node:
-        """The second half's node for one of the first: a constant again, or an input with its value."""
-        known = self._constants if node.kind == "const" else self._saved
-        if node not in known:
-            kind = "const" if node.kind == "const" else "input"
-            known[node] = Node(node.id, kind, kind, value=node.value, label=f"saved {node.id}")
-        return known[node]
-
-    def apply(
-        self, run: Callable[..., Any], back: Callable[..., Any], arrays: list[Any], leaves: list[Tensor]
-    ) -> Any:
+    def apply(self, run: Any, back: Any, arrays: list[Any], leaves: list[Tensor]) -> Any:
         """The outputs of the first half as tensors whose gradients the second half computes."""
         return _Static.apply(self, run, back, arrays, *leaves)
 
@@ -97,10 +90,7 @@ class _Static(Function):
         """Run the second half."""
         halves = ctx.halves
         given = [gradients[place].array for place in halves.places]
-        found = iter(ctx.back(*ctx.kept, *given))
-        return (None,) * 4 + tuple(
-            [new_tensor(next(found)) if reached else None for reached in halves.reached]
-        )
+        return (None,) * 4 + tuple(map(new_tensor, ctx.back(*ctx.kept, *given)))
 
 
 def _depending_on(graph: Graph, sources: list[Node]) -> set[Node]:
