@@ -25,10 +25,9 @@ def _text(value: Any, count: int | None) -> str:
     if isinstance(value, str):
         return value
     array, count = np.asarray(value), 3 if count is None else count
-    short = array.ndim == 0 or count < 0 or array.size <= count
-    shown = array if short else array.reshape(-1)[:count]
+    shown = array if count < 0 or array.size <= count else array.reshape(-1)[:count]
     text = np.array2string(shown, formatter={"float_kind": "{:g}".format})
-    return text if short else f"{text[:-1]}...]"
+    return text if shown is array else f"{text[:-1]}...]"
 
 
 @defines("Print", "input_")
@@ -41,8 +40,9 @@ def Print(
     def write(*arrays: Any) -> None:
         left[0] -= 1
         if left[0] != -1:
-            texts = [_text(each, summarize).strip("[]") for each in arrays]
-            print(message + "".join([f"[{each}]" for each in texts]), file=sys.stderr)
+            texts = [_text(each, summarize) for each in arrays]
+            shown = [each if each[0] == "[" else f"[{each}]" for each in texts]
+            print(message + "".join(shown), file=sys.stderr)
 
     trace.effect(write, *data)
     return input_
@@ -64,9 +64,8 @@ def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | 
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
-        return InvalidArgumentError(
-            "assertion failed: " + " ".join([_text(each, summarize) for each in arrays])
-        )
+        texts = [_text(each, summarize) for each in arrays]
+        return InvalidArgumentError("assertion failed: " + " ".join(texts))
 
     def compute(trace: Trace, condition: Any, *values: Any) -> None:
         trace.check(trace.traced(condition), explain, *values)

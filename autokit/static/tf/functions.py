@@ -89,10 +89,7 @@ reduce_max, reduce_min = _reduction("Max", "amax"), _reduction("Min", "amin")
 reduce_all, reduce_any = _reduction("All", "all"), _reduction("Any", "any")
 
 
-@defines("ArgMax", "input")
-def argmax(input: Any, axis: int = 0, dimension: int | None = None) -> Any:
-    """Where the largest element along ``axis`` is."""
-    return input.argmax(axis if dimension is None else dimension)
+argmax = defines("ArgMax", "input")(lambda input, axis=0: input.argmax(axis))
 
 
 # ---------------------------------------------------------------- shapes

@@ -6,7 +6,7 @@ from typing import Any
 
 from autokit.nn import functional as F
 from autokit.static.tf.absent import absent
-from autokit.static.tf.functions import floor, multiply, shape
+from autokit.static.tf.functions import cast, floor, multiply, shape
 from autokit.static.tf.functions import sigmoid as sigmoid
 from autokit.static.tf.functions import tanh as tanh
 from autokit.static.tf.graph import Tensor, defines
@@ -34,7 +34,8 @@ def softmax_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
 @defines("SparseSoftmaxCrossEntropyWithLogits", "labels logits")
 def sparse_softmax_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
     """The cross entropy of each row, whose label is the number of a class."""
-    return F.cross_entropy(logits, labels.long(), reduction="none")
+    rows = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1).long(), reduction="none")
+    return rows.reshape(labels.shape)
 
 
 @defines("logistic_loss", "labels logits")
@@ -46,7 +47,7 @@ def sigmoid_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
 def dropout(x: Tensor, keep_prob: Any, seed: Any = None, name: Any = None) -> Any:
     """Each element is kept with the probability ``keep_prob``, and divided by it; else it becomes 0."""
     kept = floor(random_uniform(shape(x), seed=seed) + keep_prob)
-    return multiply(x / keep_prob, kept, name=name or "dropout")
+    return multiply(x / keep_prob, cast(kept, x.dtype), name=name or "dropout")
 
 
 # ---------------------------------------------------------------- images

@@ -15,7 +15,7 @@ from autokit.base import dtypes
 from autokit.static.graph import Node
 from autokit.static.traced import Traced
 
-OPEN = (211, 223, 227, 229, 233)
+OPEN = (211, 223, 227, 229, 233, 239, 241, 251)
 """For each dimension the size that stands for an unknown one."""
 
 _NAMES = {"float": "float32", "double": "float64", "int": "int32", float: "float32", int: "int32"}
