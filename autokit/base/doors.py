@@ -35,6 +35,9 @@ save_memory: Callable[..., None] = _closed
 program: Callable[..., Any] = _closed
 """The graph to draw of a static graph."""
 
+compare: Callable[..., Any] = _closed
+"""A compiled step beside the eager one, as a widget."""
+
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 

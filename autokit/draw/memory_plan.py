@@ -40,8 +40,8 @@ def svg(plan: Any) -> str:
         words = _text(fit(label, 11, width - 8), x + 4, y + height / 2 + 4) if fits else ""
         bar = _rect(x, y, width, height, _COLOURS[node.phase])
         parts.append(f"<g><title>{xml(_described(node, place))}</title>{bar}{words}</g>")
-        parts.append(_rect(_LEFT + 718, below, 70, _BYTES * place.nbytes / total, _COLOURS[node.phase]))
-        below += _BYTES * place.nbytes / total
+        parts.append(_rect(_LEFT + 718, below, 70, _BYTES * node.value.nbytes / total, _COLOURS[node.phase]))
+        below += _BYTES * node.value.nbytes / total
     for at, phase in enumerate(dict.fromkeys([node.phase for node in plan.places])):
         parts.append(
             _rect(_LEFT + 96 * at, 42, 12, 12, _COLOURS[phase]) + _text(phase, _LEFT + 96 * at + 18, 52)

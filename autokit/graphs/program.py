@@ -22,21 +22,12 @@ def program_graph(program: Any, fold: str | None = "operation") -> Graph:
     fold : "operation" or None
         What one operation calls is one box, where nothing else comes between; for None each call is one.
     """
-    if fold not in ("operation", None):
-        raise ValueError(f"fold is 'operation' or None, got {fold!r}")
-    shown = [node for node in program.nodes if node.kind != "const"]
-    boxes = [[node] for node in shown if node.kind in _ENDS]
-    key: Any = None
-    for node in [node for node in shown if node.kind not in _ENDS]:
-        last, key = key, (node.phase, node.operation)
-        if key != last or fold is None:
-            boxes.append([])
-        boxes[-1].append(node)
+    boxes = boxes_of(program, fold)
     place = {node: at for at, box in enumerate(boxes) for node in box}
     new = {node: f"new {state.label}" for state, node in program.updates.items()}
     pairs = dict.fromkeys(
         (place[operand], place[node])
-        for node in shown
+        for node in place
         for operand in node.operands()
         if operand in place and place[operand] != place[node]
     )
@@ -47,6 +38,21 @@ def program_graph(program: Any, fold: str | None = "operation") -> Graph:
     outputs = tuple(dict.fromkeys([place[node] for node in program.outputs if node in place]))
     nodes = tuple([_box(at, box, new) for at, box in enumerate(boxes)])
     return Graph(nodes, tuple(edges), outputs=outputs, view=View(show=("shape", "dtype", "formula")))
+
+
+def boxes_of(program: Any, fold: str | None = "operation") -> list[list[Any]]:
+    """For each box its nodes: first what is given, and then what runs, in the order of the run."""
+    if fold not in ("operation", None):
+        raise ValueError(f"fold is 'operation' or None, got {fold!r}")
+    shown = [node for node in program.nodes if node.kind != "const"]
+    boxes = [[node] for node in shown if node.kind in _ENDS]
+    key: Any = None
+    for node in [node for node in shown if node.kind not in _ENDS]:
+        last, key = key, (node.phase, node.operation)
+        if key != last or fold is None:
+            boxes.append([])
+        boxes[-1].append(node)
+    return boxes
 
 
 def _box(id: int, box: list[Any], new: dict[Any, str]) -> Node:

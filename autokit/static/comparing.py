@@ -19,7 +19,7 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """Raise unless the compiled ``step`` and its function agree on results and on states."""
     plan, arrays = step.plan_for(args, kwargs)
     trace = plan.trace
-    before = _Snapshot(trace)
+    before = Snapshot(trace)
     expected = _named_values(trace, step.function(*args, **kwargs))
     before.restore()
     computed = _named_values(trace, plan(arrays, (args, kwargs)))
@@ -55,7 +55,7 @@ def _distance(one: Any, other: Any) -> float:
     return float(apart) if apart == apart else np.inf
 
 
-class _Snapshot:
+class Snapshot:
     """What a run changes: arrays, gradients, counters and random streams."""
 
     def __init__(self, trace: Any) -> None:

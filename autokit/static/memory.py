@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import groupby
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from autokit.base import doors
 from autokit.static.calls import overwritable, takes_memory
 from autokit.static.graph import Graph, Node
 from autokit.static.traced import put, put_flat
@@ -84,6 +86,16 @@ class Plan:
                 live[node] = self.places[node] = Place(offset, nbytes, begin, last, over)
                 self.size = max(self.size, offset + nbytes)
                 self.total += node.value.nbytes
+
+    def __repr__(self) -> str:
+        return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return doors.memory(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the picture to ``path``, which ends in ``.svg``, ``.png`` or ``.pdf``."""
+        doors.save_memory(self, path, **options)
 
 
 def plan_memory(graph: Graph) -> Plan:

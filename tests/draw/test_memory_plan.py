@@ -12,7 +12,8 @@ import pytest
 import autokit as torch
 from autokit import nn
 from autokit.draw import memory_plan
-from autokit.static.memory import Plan, plan_memory
+from autokit.static.graph import Graph
+from autokit.static.memory import Plan
 from autokit.static.step import compile
 from autokit.static.traced import Tape
 from tests.support import require
@@ -72,9 +73,9 @@ def test_names_are_escaped_and_an_empty_plan_is_drawn() -> None:
     tape = Tape()
     tape.operation = '<script>"&'
     tape.graph.outputs = [(tape.given("input", torch.ones(50).numpy(), "x") + 1).node]
-    drawn = memory_plan.svg(plan_memory(tape.graph))
+    drawn = memory_plan.svg(Plan(tape.graph))
     assert "<script>" not in drawn and len(bars(drawn)) == 1
-    assert bars(memory_plan.svg(Plan())) == []
+    assert bars(memory_plan.svg(Plan(Graph()))) == []
 
 
 def test_it_is_saved_in_each_form_and_theme(plan: Any, tmp_path: Path) -> None:
