@@ -10,8 +10,8 @@ from __future__ import annotations
 import linecache
 import weakref
 from collections.abc import Callable
-from functools import wraps
 from itertools import count
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -85,15 +85,12 @@ class Program:
 
     def _explain(self, error: Exception) -> None:
         """Add to an error the line of the learner's program from which the failing call comes."""
-        trace = error.__traceback__
-        while trace is not None:
-            node = self.nodes.get(trace.tb_lineno) if trace.tb_frame.f_code.co_filename == self.file else None
+        for frame, number in walk_tb(error.__traceback__):
+            node = self.nodes.get(number) if frame.f_code.co_filename == self.file else None
             if node is not None and node.line is not None:
-                text = linecache.getline(*node.line).strip()
-                error.add_note(
-                    f"in {node.operation or node.name}, {node.line[0]}, line {node.line[1]}: {text}"
-                )
-            trace = trace.tb_next
+                file, line = node.line
+                text = linecache.getline(file, line).strip()
+                error.add_note(f"in {node.operation or node.name}, {file}, line {line}: {text}")
 
 
 def _with_own_memory(value: Any) -> Any:
@@ -154,7 +151,6 @@ class _Writer:
         self.before: list[str] = []
         self.body: list[str] = []
         self.lines: dict[int, Node] = {}
-        self._made: dict[Any, str] = {}
         self._said: tuple[Any, ...] = ()
 
     def program(self) -> Program:
@@ -197,7 +193,7 @@ class _Writer:
     def _number(self, node: Node) -> None:
         """A number that Python computes before each run."""
         dtype = self.space.spelled(np.asarray(node.value).dtype)
-        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self.wishes[node], node)
+        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self.wishes[node])
         compute = self.space.given(f"compute_{name}", node.function)
         self._say(node, f"{name}[()] = {compute}({self.space.arguments(node.args, node.settings)})")
 
@@ -220,9 +216,16 @@ class _Writer:
             for line in self._into(node, target):
                 self._say(node, line)
             return
-        function = _on_copies(node.function) if node.kind == "effect" else node.function
+        args, settings = node.args, node.settings
+        if node.kind == "effect":
+            args, settings = mapped((args, settings), self._copied)
         name = self.space.names[node] = self.space.fresh(self.wishes[node])
-        self._say(node, f"{name} = {self._expression(node.name, function, node.args, node.settings)}")
+        self._say(node, f"{name} = {self._expression(node.name, node.function, args, settings)}")
+
+    def _copied(self, operand: Any) -> Any:
+        """An operand that an effect may keep: its memory is used again."""
+        is_array = isinstance(operand, Node) and isinstance(operand.value, np.ndarray)
+        return Text(f"array({self.space.names[operand]})") if is_array else operand
 
     def _target(self, node: Node) -> str | None:
         """The name of the memory that was planned for a node."""
@@ -235,11 +238,11 @@ class _Writer:
             self.arrays[node] = np.ndarray(shape, node.dtype, self.arena, place.offset)
             text = f"ndarray({shape}, {self.space.spelled(node.dtype)}, arena, {place.offset})"
             if place.over is None:
-                self.space.names[node] = self._once(text, self.wishes[node], node)
+                self.space.names[node] = self._once(text, self.wishes[node])
             elif self._keeps_name(node):
                 self.space.names[node] = self.space.names[place.over]
             else:
-                self.space.names[node] = self._once(self.space.names[place.over], self.wishes[node], node)
+                self.space.names[node] = self._once(self.space.names[place.over], self.wishes[node])
         return self.space.names.get(node)
 
     def _end(self) -> None:
@@ -285,13 +288,11 @@ class _Writer:
         self.lines[len(self.body) + 1] = node
         self.body.append(text)
 
-    def _once(self, text: str, wish: str, key: Any = None) -> str:
-        """The name of what ``text`` gives, before the function: one for each ``key``, or for each text."""
-        key = text if key is None else key
-        if key not in self._made:
-            self._made[key] = self.space.fresh(wish)
-            self.before.append(f"{self._made[key]} = {text}")
-        return self._made[key]
+    def _once(self, text: str, wish: str) -> str:
+        """The name of what ``text`` gives, before the function."""
+        name = self.space.fresh(wish)
+        self.before.append(f"{name} = {text}")
+        return name
 
     def _expression(self, name: str, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> str:
         """A call, as a reader would write it: by the array's method or brackets where there are such."""
@@ -317,44 +318,40 @@ class _Writer:
 
     def _into(self, node: Node, target: str) -> list[str]:
         """The lines that compute ``node`` into the array of this name."""
-        args, settings, spelled = node.args, node.settings, self.space.spelled
-        if node.function is np.where:
-            first = [] if spelled(args[2]) == target else [f"copyto({target}, {self._filler(node, 2)})"]
-            return [*first, f"copyto({target}, {self._filler(node, 1)}, where={spelled(args[0])})"]
+        args, settings, spelled = self._operands(node), node.settings, self.space.spelled
         if node.function is np.copy:
             return [f"copyto({target}, {spelled(args[0])})"]
         if node.function is astype:
             return [f"copyto({target}, {spelled(args[0])}, casting='unsafe')"]
-        if node.function in (write, put, put_flat):
-            first = [] if spelled(args[0]) == target else [f"copyto({target}, {spelled(args[0])})"]
-            return [*first, self._assignment(node, target)]
-        if is_ufunc(node) and not settings:
-            args = tuple(self._operands(node))
+        if node.function in (np.where, write, put, put_flat):
+            before = spelled(args[2 if node.function is np.where else 0])
+            first = [] if before == target else [f"copyto({target}, {before})"]
+            return [*first, self._assignment(node, target, args)]
         if node.function in BY_PLACE or is_ufunc(node) and not settings and node.function not in BY_NAME:
             return [self._expression(node.name, node.function, (*args, Text(target)), settings)]
         settings = {name: value for name, value in settings.items() if value is not False}
         return [self._expression(node.name, node.function, args, {**settings, "out": Text(target)})]
 
-    def _operands(self, node: Node) -> list[Any]:
-        """The operands of an elementwise call; numbers get the dtype in which NumPy would compute."""
-        kinds = [getattr(each, "dtype", type(each)) for each in node.args]
+    def _operands(self, node: Node) -> tuple[Any, ...]:
+        """The operands; numbers in elementwise calls and ``where`` get the dtype in which NumPy computes."""
+        chooses, kinds = node.function is np.where, [getattr(each, "dtype", type(each)) for each in node.args]
+        if not chooses and (node.settings or not is_ufunc(node)):
+            return node.args
+        dtypes: Any = (bool, node.dtype, node.dtype)
         try:
-            dtypes = node.function.resolve_dtypes((*kinds, None))  # type: ignore[union-attr]
-            return [
-                each if isinstance(each, Node) else Text(self.space.number(each, dtype))
-                for each, dtype in zip(node.args, dtypes)
-            ]
+            if not chooses:
+                dtypes = node.function.resolve_dtypes((*kinds, None))  # type: ignore[union-attr]
+            pairs = zip(node.args, dtypes)
+            number = self.space.number
+            return tuple([one if isinstance(one, Node) else Text(number(one, dtype)) for one, dtype in pairs])
         except (TypeError, OverflowError):
-            return list(node.args)
+            return node.args
 
-    def _filler(self, node: Node, place: int) -> str:
-        """One of the two values between which ``where`` chooses."""
-        value = node.args[place]
-        return self.space.spelled(value) if isinstance(value, Node) else self.space.number(value, node.dtype)
-
-    def _assignment(self, node: Node, target: str) -> str:
+    def _assignment(self, node: Node, target: str, args: tuple[Any, ...]) -> str:
         """What writes into a part of ``target``."""
-        _, where, value = node.args
+        where, value = args[1:]
+        if node.function is np.where:
+            return f"copyto({target}, {self.space.spelled(where)}, where={self.space.spelled(args[0])})"
         if node.function is put:
             return f"{target}[{self.space.index(where)}] = {self.space.spelled(value)}"
         if node.function is put_flat:
@@ -375,7 +372,10 @@ class _Writer:
         inner, size, length = self.plan.inner, run[0].value.size, run[0].block
         read = [operand for node in run for operand in node.operands()]
         whole = [node for node in dict.fromkeys([*read, *run]) if node.shape and node not in inner]
-        flat = {node: self._flat(node) for node in whole}
+        flat = dict(self.space.names)
+        for node in [node for node in whole if len(node.shape) > 1]:
+            flat[node] = self.space.fresh(f"{flat[node]}_flat")
+            self._say(node, f"{flat[node]} = {self.space.names[node]}.reshape(-1)")
         self._say(run[0], f"for start in range(0, {size}, {length}):")
         names = dict(self.space.names)
         for node in whole:
@@ -386,32 +386,8 @@ class _Writer:
                 self._say(node, f"    {line}")
         self.space.names = names
 
-    def _flat(self, node: Node) -> str:
-        """The name of an array's elements in a row."""
-        name, array = self.space.names[node], self.arrays.get(node)
-        if len(node.shape) == 1:
-            return name
-        if array is not None and np.may_share_memory(array, array.reshape(-1)):
-            return self._once(f"{name}.reshape(-1)", f"{name}_flat")
-        flat = self.space.fresh(f"{name}_flat")
-        self._say(node, f"{flat} = {name}.reshape(-1)")
-        return flat
-
 
 def _functions(graph: Graph) -> set[str]:
     """The names of the functions that a graph calls."""
     functions = [getattr(node.function, "__self__", None) or node.function for node in graph.nodes]
     return {getattr(function, "__name__", "") for function in functions}
-
-
-def _on_copies(function: Any) -> Callable[..., Any]:
-    """``function`` on copies of arrays, which it may keep: their memory is used again."""
-
-    @wraps(function)
-    def call(*args: Any, **settings: Any) -> Any:
-        args, settings = mapped(
-            (args, settings), lambda one: np.array(one) if isinstance(one, np.ndarray) else one
-        )
-        return function(*args, **settings)
-
-    return call

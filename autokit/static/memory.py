@@ -68,34 +68,12 @@ class Plan:
         What they would be if each value had memory of its own.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        lives = Lives(graph)
-        self.owners, self.inner = lives.owners, lives.inner
-        self.in_states = _written_into_states(graph, lives)
+    def __init__(self) -> None:
         self.places: dict[Node, Place] = {}
+        self.in_states: dict[Node, Node] = {}
+        self.owners: dict[Node, tuple[Node, ...]] = {}
+        self.inner: set[Node] = set()
         self.size = self.total = 0
-        live: dict[Node, Place] = {}
-        for node in sorted(graph.nodes, key=lives.begin.__getitem__):
-            if takes_memory(node) and node not in self.in_states:
-                begin, last = lives.begin[node], lives.end[node]
-                live = {each: place for each, place in live.items() if place.last >= begin}
-                dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
-                over = dying[0] if dying else None
-                nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
-                offset = live.pop(over).offset if over else _first_gap(live, nbytes)
-                live[node] = self.places[node] = Place(offset, nbytes, begin, last, over)
-                self.size = max(self.size, offset + nbytes)
-                self.total += node.value.nbytes
-
-    def __repr__(self) -> str:
-        return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return doors.memory(self)
-
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the picture to ``path``, which ends in ``.svg``, ``.png`` or ``.pdf``."""
-        doors.save_memory(self, path, **options)
 
 
 def plan_memory(graph: Graph) -> Plan:
@@ -111,7 +89,23 @@ def plan_memory(graph: Graph) -> Plan:
     >>> plan.size, plan.total
     (8008, 16008)
     """
-    return Plan(graph)
+    plan, lives = Plan(), Lives(graph)
+    plan.owners, plan.inner = lives.owners, lives.inner
+    plan.in_states = _written_into_states(graph, lives)
+    live: dict[Node, Place] = {}
+    for node in sorted(graph.nodes, key=lives.begin.__getitem__):
+        if not takes_memory(node) or node in plan.in_states:
+            continue
+        begin, last = lives.begin[node], lives.end[node]
+        live = {each: place for each, place in live.items() if place.last >= begin}
+        dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
+        over = dying[0] if dying else None
+        nbytes = node.dtype.itemsize * (node.block if node in plan.inner else node.value.size)
+        offset = live.pop(over).offset if over else _first_gap(live, nbytes)
+        live[node] = plan.places[node] = Place(offset, nbytes, begin, last, over)
+        plan.size = max(plan.size, offset + nbytes)
+        plan.total += node.value.nbytes
+    return plan
 
 
 def runs_of(graph: Graph) -> list[list[Node]]:

@@ -8,41 +8,27 @@ import numpy as np
 
 from autokit.static.graph import Graph, Node
 
-WORDS = {
-    "add": "total",
-    "add.reduce": "total",
-    "astype": "converted",
-    "concatenate": "joined",
-    "divide": "quotient",
-    "dot": "product",
-    "equal": "mask",
-    "exp": "exponential",
-    "greater": "mask",
-    "greater_equal": "mask",
-    "less": "mask",
-    "less_equal": "mask",
-    "log": "logarithm",
-    "matmul": "product",
-    "maximum": "larger",
-    "maximum.reduce": "largest",
-    "minimum": "smaller",
-    "minimum.reduce": "smallest",
-    "multiply": "product",
-    "negative": "negated",
-    "not_equal": "mask",
-    "power": "raised",
-    "put": "written",
-    "put_flat": "written",
-    "sqrt": "root",
-    "square": "squared",
-    "stack": "stacked",
-    "subtract": "difference",
-    "take": "taken",
-    "where": "chosen",
-    "write": "written",
+CALLS = {
+    "chosen": "where",
+    "converted": "astype",
+    "difference": "subtract",
+    "exponential": "exp",
+    "joined": "concatenate",
+    "larger": "maximum",
+    "largest": "maximum.reduce",
+    "logarithm": "log",
+    "mask": "equal not_equal greater greater_equal less less_equal",
+    "negated": "negative",
+    "product": "multiply dot matmul",
+    "quotient": "divide",
+    "root": "sqrt",
+    "squared": "square",
+    "taken": "take",
+    "total": "add add.reduce",
+    "written": "put put_flat one_hot write",
 }
+WORDS = {name: word for word, names in CALLS.items() for name in names.split()}
 """What the results of calls are called inside of an operation."""
-
 
 SUFFIXES = ("T", "bits", "column", "flat", "part", "view")
 """What views are called, after their operand's name."""

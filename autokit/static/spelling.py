@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Node, nodes_in
+from autokit.static.graph import Node
 from autokit.static.naming import identifier
 
 
@@ -69,15 +69,11 @@ class Namespace:
             return self.names[argument]
         if isinstance(argument, Text):
             return argument
-        if argument is None or type(argument) in (bool, int, str):
+        if argument is None or argument is ... or type(argument) in (bool, int, str, slice):
             return repr(argument)
-        if argument is Ellipsis:
-            return "..."
         if type(argument) is float:
             known = math.isfinite(argument)
             return repr(argument) if known else self.given(repr(argument).replace("-", "minus_"), argument)
-        if type(argument) is slice:
-            return f"slice({argument.start!r}, {argument.stop!r}, {argument.step!r})"
         if isinstance(argument, np.dtype):
             plain = np.dtype(argument.type) == argument
             return self.spelled(argument.type) if plain else self.given("dtype", argument)
@@ -103,8 +99,8 @@ class Namespace:
         """What stands between the brackets, with slices as ``1:3``."""
 
         def part(one: Any) -> str:
-            if type(one) is not slice or any(nodes_in((one.start, one.stop, one.step))):
-                return self.spelled(one)
+            if type(one) is not slice:
+                return "..." if one is ... else self.spelled(one)
             ends = ["" if each is None else repr(each) for each in (one.start, one.stop, one.step)]
             return ":".join(ends if ends[2] else ends[:2])
 

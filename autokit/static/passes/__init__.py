@@ -25,25 +25,11 @@ PASSES: dict[str, Callable[[Graph], str]] = {
 }
 """All passes by their names."""
 
-DEFAULT = (
-    "dead code",
-    "constants",
-    "algebra",
-    "constants",
-    "algebra",
-    "dead code",
-    "common subexpressions",
-    "NumPy's own forms",
-    "algebra",
-    "dead code",
-    "common subexpressions",
-    "constants",
-    "blocks",
-)
-"""The passes that run, in this order; scaled products round otherwise, so they are asked for by name."""
+FOR_LOOPS = ("constants", "algebra", "dead code", "common subexpressions") * 2
+"""Those that run, in this order, where Numba compiles loops, which read the plain forms better."""
 
-FOR_LOOPS = tuple([name for name in DEFAULT if name not in ("NumPy's own forms", "blocks")])
-"""Those that run where Numba compiles loops, which read the plain forms better."""
+DEFAULT = (*FOR_LOOPS, "NumPy's own forms", *FOR_LOOPS[1:4], "blocks")
+"""Those that run where NumPy computes; scaled products round otherwise, so they are asked for by name."""
 
 
 class Pass(NamedTuple):
