@@ -75,6 +75,16 @@ class Plan:
         self.inner: set[Node] = set()
         self.size = self.total = 0
 
+    def __repr__(self) -> str:
+        return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return doors.memory(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the picture to ``path``, which ends in ``.svg``, ``.png`` or ``.pdf``."""
+        doors.save_memory(self, path, **options)
+
 
 def plan_memory(graph: Graph) -> Plan:
     """Plan the memory of the nodes whose calls take it.
