@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ class Node:
     args: tuple[Any, ...] = ()
     settings: Any = None
     value: Any = None
+    _: KW_ONLY
     operation: str = ""
     phase: str = "forward"
     module: str = ""

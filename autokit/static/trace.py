@@ -67,7 +67,7 @@ class Trace:
         self.gradients: list[tuple[Any, int | None]] = []
         for kept in tracing.states.values():
             if kept.node is not None:
-                self._conclude(kept)
+                self._conclude(kept, kept.node)
                 self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
@@ -88,7 +88,8 @@ class Trace:
         if not isinstance(value, Tensor | np.ndarray):
             return value
         array = value.array if isinstance(value, Tensor) else value
-        tensor = traced = self.tracing.tape.given("input", array, f"x{len(self.inputs)}")
+        traced = self.tracing.tape.given("input", array, f"x{len(self.inputs)}")
+        tensor: Any = traced
         if isinstance(value, Tensor):
             tensor = new_tensor(traced)
             tensor._requires_grad = value._requires_grad
@@ -123,17 +124,17 @@ class Trace:
 
     # ------------------------------------------------------------ what the trace leaves behind
 
-    def _conclude(self, kept: Kept) -> None:
+    def _conclude(self, kept: Kept, node: Node) -> None:
         """Note what became of a state."""
         new = kept.new
         if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
             raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
-        if new.node is not kept.node:
+        if new.node is not node:
             self.changed.append(kept.tensor)
         if kept.traced.root is None:
-            self.states.append((kept.tensor, kept.node))
-            if new.node is not kept.node:
-                self.graph.updates[kept.node] = new.node
+            self.states.append((kept.tensor, node))
+            if new.node is not node:
+                self.graph.updates[node] = new.node
 
     def _conclude_gradient(self, kept: Kept) -> None:
         """Note what becomes of a leaf's gradient, which a run leaves behind only if it is to be kept."""

@@ -28,6 +28,7 @@ from autokit.static.numbers import Number
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
+_FACTS = {"shape", "dtype", "ndim", "size", "itemsize", "nbytes", "strides"}
 _ANSWERS = {"allclose", "array_equal", "array_equiv"}
 _SHAPE_BY_VALUE = {
     *("nonzero", "flatnonzero", "argwhere", "where", "unique", "unique_values", "extract", "compress"),
@@ -66,9 +67,10 @@ class Tape:
 
     def add(self, kind: str, name: str, *parts: Any, **more: Any) -> Node:
         """Append a node, which is part of the operation, the phase and the line at hand."""
-        facts = {"operation": self.operation, "phase": self.phase, "module": self.module}
         number = self.graph.nodes[-1].id + 1 if self.graph.nodes else 0
-        return self.graph.add(Node(number, kind, name, *parts, **facts, line=program_line(), **more))
+        node = self.graph.add(Node(number, kind, name, *parts, line=program_line(), **more))
+        node.operation, node.phase, node.module = self.operation, self.phase, self.module
+        return node
 
     def given(self, kind: str, array: Any, label: str) -> Traced:
         """An input or a state of the graph, with the example's value ``array``."""
@@ -108,12 +110,10 @@ class Tape:
         whole.value = several
         parts: list[Any] = []
         for place, each in enumerate(several):
-            node = (
-                None
-                if each is None
-                else self.add("call", "part", _part, (whole, place), {}, np.asarray(each))
-            )
-            parts.append(None if node is None else Traced(self, node))
+            part = None
+            if each is not None:
+                part = Traced(self, self.add("call", "part", _part, (whole, place), {}, np.asarray(each)))
+            parts.append(part)
         return type(several)(*parts) if hasattr(several, "_fields") else type(several)(parts)
 
     def lifted(self, args: Any) -> Any:
@@ -139,13 +139,11 @@ class Tape:
 
     def number(self, number: Number, dtype: np.dtype[Any]) -> Traced:
         """The node of a number that Python computes before each run, as an array without dimensions."""
-        key = number.text, dtype
+        key, kind = (number.text, dtype), dtype.type
         if key not in self._numbers:
-            compute, kind = number.compute, dtype.type
-            value = np.asarray(kind(number.value))
-            self._numbers[key] = Traced(
-                self, self.add("number", number.text, lambda: kind(compute()), value=value, label=number.text)
-            )
+            node = self.add("number", number.text, lambda: kind(number.compute()), label=number.text)
+            node.value, node.shape, node.dtype = np.asarray(kind(number.value)), (), dtype
+            self._numbers[key] = Traced(self, node)
         return self._numbers[key]
 
     def guard(self, number: Number, test: Callable[[float], bool], text: str) -> bool:
@@ -153,13 +151,6 @@ class Tape:
         holds = test(number.value)
         self.guards[text] = lambda: test(number.compute()) == holds
         return holds
-
-    def check(self, condition: Traced, explain: Callable[..., Exception], operands: tuple[Any, ...]) -> None:
-        """Stop each run in which ``condition`` is false, with the error ``explain(*operands)``."""
-        explain, given = located(explain, self.operation), self.lifted((condition, *operands))
-        if self.has_example and not condition.node.value:
-            raise explain(*_example(given[1:]))
-        self.add("check", "check", explain, given)
 
 
 class Unexpected(StaticError):
@@ -177,7 +168,7 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         function = getattr(np, name)
-        return partial(_noted, self.tape, name, function) if name in _NEW_ARRAYS else function
+        return partial(noted, self.tape, name, function) if name in _NEW_ARRAYS else function
 
     def asarray(self, array: Any, dtype: Any = None) -> Any:
         """``array``, in ``dtype`` if that is given."""
@@ -186,7 +177,7 @@ class Module:
         return np.asarray(array, dtype)
 
 
-def _noted(tape: Tape, name: str, function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
+def noted(tape: Tape, name: str, function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     """Note a call and compute it on the example."""
     return tape.call(name, function, args, settings)
 
@@ -208,9 +199,7 @@ class Traced(NDArrayOperatorsMixin):
     __hash__ = object.__hash__
     __array_priority__ = 1000
 
-    def __init__(
-        self, tape: Tape, node: Node, root: Traced | None = None, chain: tuple[Any, ...] = ()
-    ) -> None:
+    def __init__(self, tape: Tape, node: Node, root: Traced | None = None, chain: Any = ()) -> None:
         self.tape, self._node, self.root, self.chain = tape, node, root, chain
         self.version: int = 0 if root is None else root.version
 
@@ -253,15 +242,10 @@ class Traced(NDArrayOperatorsMixin):
             self.root.become(tape.call("write", write, (self.root, self.chain, value)))
         return self
 
+    fill = become
+
     # ------------------------------------------------------------ what is known of it
 
-    shape = property(lambda self: self._node.value.shape)
-    dtype = property(lambda self: self._node.value.dtype)
-    ndim = property(lambda self: self._node.value.ndim)
-    size = property(lambda self: self._node.value.size)
-    itemsize = property(lambda self: self._node.value.itemsize)
-    nbytes = property(lambda self: self._node.value.nbytes)
-    strides = property(lambda self: self._node.value.strides)
     T = property(lambda self: self.transpose())
     mT = property(lambda self: np.swapaxes(self, -1, -2))
     real = property(lambda self: self)
@@ -270,10 +254,9 @@ class Traced(NDArrayOperatorsMixin):
     def flags(self) -> SimpleNamespace:
         """Whether it lies in memory row by row or column by column, and may be written to."""
         flags = self._node.value.flags
-        shares = any(name == "broadcast_to" for name, *_ in self.chain)
-        return SimpleNamespace(
-            c_contiguous=flags.c_contiguous, f_contiguous=flags.f_contiguous, writeable=not shares
-        )
+        writeable = all([name != "broadcast_to" for name, *_ in self.chain])
+        order = {"c_contiguous": flags.c_contiguous, "f_contiguous": flags.f_contiguous}
+        return SimpleNamespace(**order, writeable=writeable)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -318,13 +301,17 @@ class Traced(NDArrayOperatorsMixin):
 
     def check(self, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
         """Raise ``explain(*values)`` in each run in which this condition is false."""
-        self.tape.check(self, explain, values)
+        tape = self.tape
+        explain, operands = located(explain, tape.operation), tape.lifted((self, *values))
+        if tape.has_example and not self.node.value:
+            raise explain(*_example(operands[1:]))
+        tape.add("check", "check", explain, operands)
 
     def expected(self) -> bool:
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""
         holds = bool(self.node.value)
         if holds and self.node.kind != "const":
-            self.tape.check(self, Unexpected, ())
+            self.check(Unexpected, ())
         return holds
 
     @property
@@ -388,10 +375,6 @@ class Traced(NDArrayOperatorsMixin):
         """Write ``values`` at ``places`` of the flattened array."""
         self.become(self.tape.call("put_flat", put_flat, (self, places, values)))
 
-    def fill(self, value: Any) -> None:
-        """Write ``value`` everywhere."""
-        self.become(value)
-
     # ------------------------------------------------------------ methods of arrays
 
     def reshape(self, *shape: Any, **settings: Any) -> Traced:
@@ -414,6 +397,8 @@ class Traced(NDArrayOperatorsMixin):
         return self.tape.call("copy", np.copy, (self,))
 
     def __getattr__(self, name: str) -> Any:
+        if name in _FACTS:
+            return getattr(self._node.value, name)
         method = None if name.startswith("_") else getattr(np.ndarray, name, None)
         if not callable(method) or name in _NOT_IN_A_GRAPH:
             raise AttributeError(f"a traced array has no {name}")
@@ -421,7 +406,7 @@ class Traced(NDArrayOperatorsMixin):
             return getattr(self._known(name), name)
         if name in _REDUCTIONS:
             return partial(_reduce, _REDUCTIONS[name], self)
-        return partial(_noted, self.tape, name, np.dot if name == "dot" else method, self)
+        return partial(noted, self.tape, name, np.dot if name == "dot" else method, self)
 
 
 def _reduce(ufunc: Any, array: Traced, axis: Any = None, dtype: Any = None, **settings: Any) -> Any:

@@ -25,7 +25,7 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.static.errors import StaticError, refused
 from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
-from autokit.static.traced import Tape, Traced, any_traced
+from autokit.static.traced import Tape, Traced, any_traced, noted
 
 OPAQUE = {
     *("convolution", "transposed_convolution", "convolution_by_weight", "max_pool", "fold", "unfold"),
@@ -108,10 +108,8 @@ class Tracing(Detour):
 
     def _opaque(self, operation: Operation) -> Operation:
         """``operation`` with a rule that is one call in the graph."""
-        opaque, rule = copy.copy(operation), operation.forward
-        opaque.forward = opaque.plain = lambda *arrays, **settings: self.tape.call(
-            operation.name, rule, arrays, settings
-        )
+        opaque = copy.copy(operation)
+        opaque.forward = opaque.plain = partial(noted, self.tape, operation.name, operation.forward)
         return opaque
 
     def _derive(self, tensor: Tensor) -> None:
@@ -302,7 +300,7 @@ class _TracedRules(Rules):
         for field in Rules.__slots__:
             setattr(self, field, getattr(rules, field))
 
-        def noted(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
+        def wrapped(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
             def derivative(g: Any, *values: Any) -> Any:
                 tape = tracing.tape
                 tape.operation, tape.phase, tape.module = name, "backward", ""
@@ -317,12 +315,9 @@ class _TracedRules(Rules):
 
             return derivative
 
-        self.for_arrays = tuple(
-            [(place, noted(vjp, opaque, False), needs) for place, vjp, needs in rules.for_arrays]
-        )
-        self.for_tensors = tuple(
-            [(place, noted(vjp, False, True), needs) for place, vjp, needs in rules.for_tensors]
-        )
+        arrays, tensors = rules.for_arrays, rules.for_tensors
+        self.for_arrays = tuple([(place, wrapped(vjp, opaque, False), needs) for place, vjp, needs in arrays])
+        self.for_tensors = tuple([(place, wrapped(vjp, False, True), needs) for place, vjp, needs in tensors])
 
 
 class _Draws:

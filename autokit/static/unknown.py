@@ -55,9 +55,9 @@ class Sizes:
         """The same for arguments: nested numbers, and nodes."""
         if isinstance(one, slice) and isinstance(other, slice):
             return slice(*self.value((one.start, one.stop, one.step), (other.start, other.stop, other.step)))
-        if isinstance(one, tuple | list | dict) and type(one) is type(other) and len(one) == len(other):
-            if isinstance(one, dict):
-                return dict(zip(one, self.value(tuple(one.values()), tuple(other.values()))))
+        if isinstance(one, dict) and isinstance(other, dict):
+            return dict(zip(one, self.value(tuple(one.values()), tuple(other.values()))))
+        if isinstance(one, tuple | list) and type(one) is type(other) and len(one) == len(other):
             several = list(map(self.value, one, other))
             return type(one)(*several) if hasattr(one, "_fields") else type(one)(several)
         if isinstance(one, np.ndarray):
