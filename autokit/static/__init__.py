@@ -3,16 +3,16 @@
 ``import autokit.static as tf`` gives the names of TensorFlow 1.
 """
 
-from typing import Any
+from typing import Any as _Any
 
-from autokit.base import doors
+from autokit.base import doors as _doors
 from autokit.static.tf import *  # noqa: F403
 from autokit.static.tf.absent import absent as _absent
 
 
-def compare(step: Any, *args: Any, **kwargs: Any) -> Any:
+def compare(step: _Any, *args: _Any, **kwargs: _Any) -> _Any:
     """A compiled step beside the eager one, as a widget."""
-    return doors.compare(step, *args, **kwargs)
+    return _doors.compare(step, *args, **kwargs)
 
 
 __getattr__ = _absent("tf", globals())
