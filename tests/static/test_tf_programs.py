@@ -277,9 +277,11 @@ def test_variable_scopes_share_variables() -> None:
     words = r"(?s)Variable net/first/w already exists, disallowed.*test_tf_programs.py"
     with tf.variable_scope("net"), pytest.raises(ValueError, match=words):
         layer(one, "first")
+    given = [tf.get_variable(f"v{at}", initializer=value) for at, value in enumerate([0.0, np.ones(2)])]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         np.testing.assert_array_equal(sess.run(two), [[36, 36]])
+        assert sess.run(given)[0] == 0 and list(sess.run(given)[1]) == [1, 1]
 
 
 def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:

@@ -24,10 +24,9 @@ __all__ = [
 
 def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list[Tensor | None]:
     """The derivatives of the sum of ``ys`` by each of ``xs``; None for one that takes no part."""
-    ends, sources, seeds = [
-        list(each) if isinstance(each, list | tuple) else [each] for each in (ys, xs, grad_ys)
-    ]
-    graph, seeds = get_default_graph(), seeds if grad_ys is not None else [None] * len(ends)
+    graph, many = get_default_graph(), (list, tuple)
+    ends, sources, seeds = [list(each) if isinstance(each, many) else [each] for each in (ys, xs, grad_ys)]
+    seeds = [None] * len(ends) if grad_ys is None else seeds
 
     def compute(trace: Trace, ends: Any, seeds: Any) -> list[Any]:
         trace.tape.phase = "backward"
@@ -42,17 +41,13 @@ def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any) -> list[Any]
     """A variable has several leaves, the values that it had one after the other: their derivatives add up."""
     leaves = [trace.history.get(x, []) if x.is_variable else [trace.values.get(x)] for x in sources]
     several = [leaf for group in leaves for leaf in group if leaf is not None and leaf._requires_grad]
-    pairs = [
-        (end, ones_like(end) if seed is None else seed)
-        for end, seed in zip(ends, seeds)
-        if end._requires_grad
-    ]
-    if not pairs or not several:
+    used = [(end, seed) for end, seed in zip(ends, seeds) if end._requires_grad]
+    if not used or not several:
         return [None] * len(sources)
-    used, given = zip(*pairs)
-    found = grad(used, several, given, create_graph=True, allow_unused=True)
-    by_leaf = {id(leaf): one for leaf, one in zip(several, found) if one is not None}
-    parts = [[by_leaf[id(leaf)] for leaf in group if id(leaf) in by_leaf] for group in leaves]
+    slopes = [ones_like(end) if seed is None else seed for end, seed in used]
+    results = grad([end for end, _ in used], several, slopes, create_graph=True, allow_unused=True)
+    found = dict(zip(map(id, several), results))
+    parts = [[found[id(leaf)] for leaf in group if found.get(id(leaf)) is not None] for group in leaves]
     return [sum(each[1:], each[0]) if each else None for each in parts]
 
 

@@ -23,10 +23,9 @@ __all__ = [
     *("AUTO_REUSE", "Variable", "assign", "assign_add", "assign_sub", "constant", "constant_initializer"),
     *("convert_to_tensor", "fill", "get_variable", "get_variable_scope", "global_variables"),
     *("global_variables_initializer", "glorot_uniform_initializer", "group", "initialize_all_variables"),
-    *("linspace", "ones", "ones_initializer", "placeholder", "placeholder_with_default", "random_normal"),
-    *("random_normal_initializer", "random_uniform", "random_uniform_initializer", "range"),
-    *("set_random_seed", "trainable_variables", "truncated_normal", "truncated_normal_initializer"),
-    *("variable_scope", "zeros", "zeros_initializer"),
+    *("linspace", "ones", "placeholder", "placeholder_with_default", "random_normal"),
+    *("random_normal_initializer", "random_uniform", "range", "set_random_seed", "trainable_variables"),
+    *("truncated_normal", "truncated_normal_initializer", "variable_scope", "zeros", "zeros_initializer"),
 ]
 
 float32 = dtypes.BY_NAME["float32"]
@@ -263,7 +262,7 @@ def get_variable(
         raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
     if found is not None:
         return found
-    value = initializer or glorot_uniform_initializer()
+    value = _glorot_uniform if initializer is None else initializer
     with graphs.name_scope(""):
         value = value(shape, dtype=dtype) if callable(value) else value
         return Variable(value, trainable, name, dtype)
@@ -287,9 +286,7 @@ def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
     )
 
 
-zeros_initializer, ones_initializer = _initializer(zeros), _initializer(ones)
-constant_initializer = _initializer(_constant)
+zeros_initializer, constant_initializer = _initializer(zeros), _initializer(_constant)
 glorot_uniform_initializer = _initializer(_glorot_uniform)
 random_normal_initializer = _initializer(random_normal)
 truncated_normal_initializer = _initializer(truncated_normal)
-random_uniform_initializer = _initializer(random_uniform)
