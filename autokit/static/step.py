@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, update_wrapper
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace
 from autokit.static.traced import Unexpected
 from autokit.static.tracing import OPAQUE, LazyState, Tracing
-from autokit.static.unknown import Sizes, Unexplained, for_rows, sizes_of
 
 MANY = 8
 """After this number of graphs for one function, a warning says so."""
@@ -67,11 +65,10 @@ class Plan:
         Takes the inputs' arrays, and returns the outputs'.
     """
 
-    def __init__(self, key: Any, trace: Callable[[], Trace], code: Callable[[Graph], Any]) -> None:
+    def __init__(self, key: Any, call: tuple[Any, ...], code: Callable[[Graph], Any]) -> None:
         start = time.perf_counter()
-        self.key, self.trace, self.code = key, trace(), code
+        self.key, self.trace, self.code, self.runs = key, Trace(*call), code, 0
         self.seconds = {"tracing": time.perf_counter() - start}
-        self.runs, self.is_traced = 0, True
         self.bind()
 
     def bind(self) -> None:
@@ -109,17 +106,17 @@ class Plan:
         return trace.finish(results, counted)
 
 
-def native(graph: Graph, measured: bool = False) -> Callable[..., Any]:
+def native(graph: Graph) -> Callable[..., Any]:
     """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
     from autokit.static import emit_loops
 
-    return emit_loops.build(graph, measured=measured)
+    return emit_loops.build(graph)
 
 
 BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
     "numpy": emit_numpy.build,
     "native": native,
-    "auto": partial(native, measured=True),
+    "auto": native,
     "interpreted": interpreted,
 }
 """What makes a function of a graph, by the name of the backend."""
@@ -178,34 +175,19 @@ class Step:
     def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
         settings = self.settings
         others = settings["model"], settings["optimizer"]
-        trace = partial(Trace, self.function, (args, kwargs), others, settings["keep_grads"])
-        plan = self._resized(key) or Plan(key, trace, self._code)
+        plan = Plan(key, (self.function, (args, kwargs), others, settings["keep_grads"]), self._code)
         self.plans.append(plan)
-        if len(self.plans) >= MANY and plan.is_traced and not self.warned:
+        count = len({each.key[1:] if settings["dynamic"] else each.key for each in self.plans})
+        if count >= MANY and not self.warned:
             self.warned = True
             warnings.warn(
                 f"{_named(self.function)} was built {len(self.plans)} times, the last time for "
-                f"{in_words(key)}: pass what changes from call to call as a tensor. .explain() lists them.",
+                f"{in_words(key)}: pass what changes from call to call as a tensor of one shape; "
+                "dynamic=True says that shapes may change. .explain() lists them.",
                 RecompileWarning,
                 stacklevel=4,
             )
         return plan
-
-    def _resized(self, key: Any) -> Plan | None:
-        """A plan for another number of rows than two that were traced before, if that is all that differs."""
-        traced = [plan for plan in self.plans if plan.is_traced and plan.key[1:] == key[1:]]
-        for one, other in combinations(traced, 2):
-            rows = sizes_of((one.key[0], other.key[0], key[0]))
-            if rows is None or self.settings["dynamic"] is False or not (one.fits() and other.fits()):
-                continue
-            try:
-                plan = Plan(key, partial(for_rows, one.trace, other.trace, Sizes(*rows)), self._code)
-            except Unexplained as error:
-                self.remarks[f"traced for each number of rows: {error}"] = None
-                return None
-            plan.is_traced = False
-            return plan
-        return None
 
     def _code(self, graph: Graph) -> tuple[list[Pass], Graph, Callable[..., Any]]:
         """The passes over a graph, what they leave of it, and the function that is made of that."""
@@ -307,11 +289,11 @@ def compile(
     model, optimizer : optional
         What takes part and cannot be found, as it is neither named in the function nor called by it.
     dynamic : bool, optional
-        False traces for each number of rows; otherwise two traces serve for any number, where they show how
-        all numbers in the graph depend on it.
+        Each number of rows has a graph of its own, since the function may do something else for it. True says
+        that this is wanted, so that no warning comes of many graphs.
     backend : str
-        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it can of it, and ``"auto"`` what
-        it makes faster; ``"interpreted"`` runs the graph node by node.
+        ``"numpy"`` makes NumPy code; ``"native"``, or ``"auto"``, lets Numba compile what it makes faster;
+        ``"interpreted"`` runs the graph node by node.
     passes : sequence of str, optional
         The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
     check : bool

@@ -152,6 +152,13 @@ class Tape:
         self.guards[text] = lambda: test(number.compute()) == holds
         return holds
 
+    def check(self, condition: Traced, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
+        """Stop each run in which ``condition`` is false, with the error ``explain(*values)``."""
+        explain, operands = located(explain, self.operation), self.lifted((condition, *values))
+        if self.has_example and not condition.node.value:
+            raise explain(*_example(operands[1:]))
+        self.add("check", "check", explain, operands)
+
 
 class Unexpected(StaticError):
     """A run for which the graph does not hold, as what was expected of a number is false."""
@@ -301,11 +308,7 @@ class Traced(NDArrayOperatorsMixin):
 
     def check(self, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
         """Raise ``explain(*values)`` in each run in which this condition is false."""
-        tape = self.tape
-        explain, operands = located(explain, tape.operation), tape.lifted((self, *values))
-        if tape.has_example and not self.node.value:
-            raise explain(*_example(operands[1:]))
-        tape.add("check", "check", explain, operands)
+        self.tape.check(self, explain, values)
 
     def expected(self) -> bool:
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""

@@ -220,14 +220,16 @@ def free_of_it(x):
     )
 
 
-@pytest.mark.parametrize(("function", "traces"), [(fixed_mask, 4), (free_of_it, 2)])
-def test_results_at_every_batch_size_are_those_of_the_eager_function(function, traces):
+def by_size(x):
+    return x.sum() * 2 if len(x) > 4 else x.mean()
+
+
+@pytest.mark.parametrize("function", (fixed_mask, free_of_it, by_size))
+def test_results_at_every_batch_size_are_those_of_the_eager_function(function):
     static = compile(function)
-    for rows in (3, 7, 5, 1000):
+    for rows in (6, 7, 5, 3, 1000):
         x = torch.randn(rows, 4)
         np.testing.assert_allclose(static(x).item(), function(x).item(), rtol=1e-5)
-    assert sum([plan.is_traced for plan in static.plans]) == traces
-    assert ("weights = torch.arange(x.shape[0])" in static.explain()) is (traces == 4)
 
 
 def lstm():
@@ -243,14 +245,14 @@ def convolutional():
 
 
 @pytest.mark.parametrize("layers", [lambda: None, lstm, convolutional])
-def test_two_traces_of_a_step_serve_every_batch_size(layers):
+def test_a_step_has_the_losses_of_eager_at_every_batch_size(layers):
     losses = []
     for place in (2, 3):
         torch.manual_seed(0)
         run = training(layers=layers())[place]
         losses.append([run(*batch(rows)).item() for rows in (6, 4, 9, 2, 6, 31)])
     np.testing.assert_allclose(losses[1], losses[0], rtol=3e-6)
-    assert [plan.is_traced for plan in run.plans] == [True, True, False, False, False]
+    assert len(run.plans) == 5
 
 
 def test_many_signatures_warn():
@@ -260,6 +262,14 @@ def test_many_signatures_warn():
         for n in range(10):
             f(torch.ones(2), n)
     assert [each.category for each in caught] == [RecompileWarning]
+
+
+def test_many_sizes_do_not_warn_where_they_are_wanted():
+    f = compile(lambda x: x * 2, dynamic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in range(10):
+            f(torch.ones(rows))
 
 
 def test_a_replaced_array_is_bound_anew():
