@@ -10,32 +10,17 @@ from typing import Any
 import pytest
 
 import autokit as torch
-from autokit import nn
 from autokit.draw import memory_plan
 from autokit.static.graph import Graph
-from autokit.static.memory import Plan
-from autokit.static.step import compile
+from autokit.static.memory import plan_memory
 from autokit.static.traced import Tape
+from tests.static.programs import trained_step
 from tests.support import require
 
 
 @pytest.fixture(scope="module")
 def plan() -> Any:
-    torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Linear(6, 3))
-    optimizer = torch.optim.Adam(model.parameters())
-
-    @compile
-    def step(x: Any, t: Any) -> Any:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), t)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    step(torch.randn(5, 8), torch.tensor([0, 1, 2, 0, 1]))
-    step(torch.randn(5, 8), torch.tensor([0, 1, 2, 0, 1]))
-    return step.memory
+    return trained_step()[0].memory
 
 
 def bars(drawn: str) -> list[tuple[str, float, float, float, float]]:
@@ -73,9 +58,9 @@ def test_names_are_escaped_and_an_empty_plan_is_drawn() -> None:
     tape = Tape()
     tape.operation = '<script>"&'
     tape.graph.outputs = [(tape.given("input", torch.ones(50).numpy(), "x") + 1).node]
-    drawn = memory_plan.svg(Plan(tape.graph))
+    drawn = memory_plan.svg(plan_memory(tape.graph))
     assert "<script>" not in drawn and len(bars(drawn)) == 1
-    assert bars(memory_plan.svg(Plan(Graph()))) == []
+    assert bars(memory_plan.svg(plan_memory(Graph()))) == []
 
 
 def test_it_is_saved_in_each_form_and_theme(plan: Any, tmp_path: Path) -> None:

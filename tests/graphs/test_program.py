@@ -6,26 +6,12 @@ from typing import Any
 
 import pytest
 
-import autokit as torch
-from autokit import nn
-from autokit.static.step import compile
+from tests.static.programs import trained_step
 
 
 @pytest.fixture(scope="module")
 def step() -> Any:
-    model = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
-
-    @compile
-    def step(x: Any, t: Any) -> Any:
-        optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), t)
-        loss.backward()
-        optimizer.step()
-        return loss
-
-    step(torch.ones(5, 4), torch.tensor([0, 1, 0, 1, 0]))
-    return step
+    return trained_step()[0]
 
 
 @pytest.mark.parametrize("fold", ["operation", None])
@@ -44,16 +30,16 @@ def test_the_edges_are_those_of_the_graph_and_go_forwards(step: Any, fold: str |
 
 def test_a_training_step_is_read_operation_by_operation(step: Any) -> None:
     picture = step.graph.picture()
-    told = [(node.kind, node.operation) for node in picture.nodes if node.operation]
-    forward = [operation for kind, operation in told if kind == "operation"]
-    assert [each for each in forward if each in ("linear", "tanh", "nll_loss", "SGD")] == [
-        *("linear", "tanh", "linear", "nll_loss", "SGD"),
-    ]
-    backward = [operation for kind, operation in told if kind == "backward"]
-    assert backward == ["nll_loss", "log_softmax", "linear", "tanh", "linear"]
+    told = {
+        kind: [node.operation for node in picture.nodes if node.kind == kind]
+        for kind in ("operation", "backward")
+    }
+    forward = [each for each in told["operation"] if each in ("linear", "relu", "nll_loss", "Adam")]
+    assert forward == ["linear", "relu", "linear", "nll_loss", "Adam"]
+    assert told["backward"] == ["nll_loss", "log_softmax", "linear", "mul", "relu", "linear"]
     linear = next(node for node in picture.nodes if node.operation == "linear")
     assert linear.source is not None and "model(x)" in linear.source.text
-    assert picture.nodes[-1].label == "4 new values"
+    assert picture.nodes[-1].label == "12 new values"
     assert "linear" in step.graph._repr_mimebundle_()["text/html"]
     with pytest.raises(ValueError, match="fold is 'operation' or None"):
         step.graph.picture("line")

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+import autokit as torch
+from autokit import nn
 from autokit.static.emit_numpy import build
 from autokit.static.graph import Graph
 from autokit.static.interpret import interpret
+from autokit.static.step import compile
 from autokit.static.traced import Tape
 
 UNARY: dict[str, Callable[[Any], Any]] = {
@@ -137,3 +140,22 @@ def assert_agrees(
 def _others(array: np.ndarray, run: int) -> np.ndarray:
     """Other numbers of the same shape, dtype and order in memory."""
     return np.random.RandomState(run).permutation(array.ravel()).reshape(array.shape).astype(array.dtype)
+
+
+def trained_step() -> tuple[Any, Any, Any, Any]:
+    """A compiled training step of a small network that has run twice, its model, and its two arguments."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 6), nn.ReLU(), nn.Dropout(), nn.Linear(6, 3))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def run(x: Any, t: Any) -> Any:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), t)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step, x, t = compile(run), torch.randn(5, 8), torch.tensor([0, 1, 2, 0, 1])
+    step(x, t)
+    step(x, t)
+    return step, model, x, t
