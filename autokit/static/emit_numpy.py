@@ -18,7 +18,7 @@ import numpy as np
 
 from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node, mapped
-from autokit.static.memory import OwnMemory, Plan, new_arena, plan_memory, runs_of
+from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
 from autokit.static.naming import SUFFIXES, WORDS, names_for, operation_of
 from autokit.static.spelling import Namespace, Text
 from autokit.static.traced import astype, getitem, put, put_flat, write
@@ -137,7 +137,7 @@ class _Writer:
     """
 
     def __init__(self, graph: Graph, name: str) -> None:
-        self.graph, self.name, self.plan = graph, name, plan_memory(graph)
+        self.graph, self.name, self.plan = graph, name, Plan(graph)
         self.space = Namespace({name, *LOCAL, *_functions(graph)})
         self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
         self.wishes = names_for(graph)

@@ -66,14 +66,38 @@ class Plan:
         The bytes of the arena.
     total : int
         What they would be if each value had memory of its own.
+
+    Examples
+    --------
+    >>> from autokit.static.traced import Tape
+    >>> tape = Tape()
+    >>> x = tape.given("input", np.ones(1000), "x")
+    >>> tape.graph.outputs = [np.add.reduce(np.exp(np.exp(x))).node]
+    >>> Plan(tape.graph)
+    2 values in 8,008 bytes; without reuse 16,008
     """
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
+        lives = Lives(graph)
+        self.owners, self.inner = lives.owners, lives.inner
+        self.in_states = _written_into_states(graph, lives)
         self.places: dict[Node, Place] = {}
-        self.in_states: dict[Node, Node] = {}
-        self.owners: dict[Node, tuple[Node, ...]] = {}
-        self.inner: set[Node] = set()
         self.size = self.total = 0
+        live: dict[Node, Place] = {}
+        for node in sorted(graph.nodes, key=lives.begin.__getitem__):
+            if takes_memory(node) and node not in self.in_states:
+                live = {each: place for each, place in live.items() if place.last >= lives.begin[node]}
+                live[node] = self.places[node] = self._placed(node, live, lives)
+
+    def _placed(self, node: Node, live: dict[Node, Place], lives: Lives) -> Place:
+        """The place of ``node`` beside the ``live`` values, of which it may take over one."""
+        nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
+        dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
+        over = dying[0] if dying else None
+        offset = live.pop(over).offset if over else _first_gap(live, nbytes)
+        self.size = max(self.size, offset + nbytes)
+        self.total += node.value.nbytes
+        return Place(offset, nbytes, lives.begin[node], lives.end[node], over)
 
     def __repr__(self) -> str:
         return f"{len(self.places)} values in {self.size:,} bytes; without reuse {self.total:,}"
@@ -87,35 +111,8 @@ class Plan:
 
 
 def plan_memory(graph: Graph) -> Plan:
-    """Plan the memory of the nodes whose calls take it.
-
-    Examples
-    --------
-    >>> from autokit.static.traced import Tape
-    >>> tape = Tape()
-    >>> x = tape.given("input", np.ones(1000), "x")
-    >>> tape.graph.outputs = [np.add.reduce(np.exp(np.exp(x))).node]
-    >>> plan = plan_memory(tape.graph)
-    >>> plan.size, plan.total
-    (8008, 16008)
-    """
-    plan, lives = Plan(), Lives(graph)
-    plan.owners, plan.inner = lives.owners, lives.inner
-    plan.in_states = _written_into_states(graph, lives)
-    live: dict[Node, Place] = {}
-    for node in sorted(graph.nodes, key=lives.begin.__getitem__):
-        if not takes_memory(node) or node in plan.in_states:
-            continue
-        begin, last = lives.begin[node], lives.end[node]
-        live = {each: place for each, place in live.items() if place.last >= begin}
-        dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
-        over = dying[0] if dying else None
-        nbytes = node.dtype.itemsize * (node.block if node in plan.inner else node.value.size)
-        offset = live.pop(over).offset if over else _first_gap(live, nbytes)
-        live[node] = plan.places[node] = Place(offset, nbytes, begin, last, over)
-        plan.size = max(plan.size, offset + nbytes)
-        plan.total += node.value.nbytes
-    return plan
+    """Plan the memory of a graph."""
+    return Plan(graph)
 
 
 def runs_of(graph: Graph) -> list[list[Node]]:

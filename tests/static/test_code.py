@@ -138,7 +138,7 @@ def test_nothing_is_written_before_the_last_check_or_reader() -> None:
     tape = Tape()
     x, checked, read = given_arrays(tape, "x", "Checked", "Read")
     tape.graph.updates = {checked.node: (checked + 1).node, read.node: (read + 1).node}
-    tape.check((x < 100).all(), lambda x: ValueError(f"{x.max()} is too large"), (x,))
+    (x < 100).all().check(lambda x: ValueError(f"{x.max()} is too large"), (x,))
     tape.graph.outputs = [(read * 2).node]
     program = assert_agrees(tape.graph)
     assert not program.plan.in_states

@@ -126,7 +126,7 @@ def test_common_subexpressions_are_computed_once_and_draws_each_time() -> None:
 
 def checked(t: Traced, classes: int) -> None:
     """Check that indices are in bounds, as the losses do."""
-    t.tape.check(t.view(np.uint64).max() < classes, lambda: IndexError("out of bounds"), ())
+    (t.view(np.uint64).max() < classes).check(lambda: IndexError("out of bounds"), ())
 
 
 def one_hot(t: Traced, value: Any) -> Any:
