@@ -10,7 +10,6 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
@@ -19,21 +18,19 @@ import numpy as np
 
 from autokit.static import emit_numpy
 from autokit.static.graph import Graph, Node
-from autokit.static.loops.groups import Group, Work, work_of
+from autokit.static.loops.elements import LARGE, call_of
+from autokit.static.loops.groups import Group, Work
+from autokit.static.loops.products import product_of
 from autokit.static.memory import Lives
-from autokit.static.passes import run_passes
 
-FEW, LARGE = 3, 4096
-"""With fewer calls than this, of arrays that are all smaller, a compiled function takes longer than NumPy."""
+FEW = 3
+"""With fewer calls than this, of arrays that are not large, a compiled function takes longer than NumPy."""
 
 GIVEN = ("input", "state", "const")
 
 
-def build(graph: Graph, name: str = "step", measured: bool = False) -> emit_numpy.Program:
+def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
     """Make code of a graph, of which Numba compiles what it can.
-
-    If ``measured``, groups of large arrays are timed on the example's values, and NumPy keeps those in which
-    it is faster: it computes several ``exp`` or ``tanh`` at once, which compiled loops do not.
 
     Raises
     ------
@@ -44,7 +41,7 @@ def build(graph: Graph, name: str = "step", measured: bool = False) -> emit_nump
         from autokit.static.loops.compiled import Compiled
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    return emit_numpy.build(_Grouping(graph.copy(), name, Compiled, measured).graph, name)
+    return emit_numpy.build(_Grouping(graph.copy(), name, Compiled).graph, name)
 
 
 def sources(nodes: Iterable[Node]) -> list[Node]:
@@ -58,8 +55,8 @@ def sources(nodes: Iterable[Node]) -> list[Node]:
 class _Grouping:
     """The graph with a node in place of each group of calls that is compiled."""
 
-    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any], measured: bool) -> None:
-        self.graph, self.name, self.compiled, self.measured = graph, name, compiled, measured
+    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any]) -> None:
+        self.graph, self.name, self.compiled = graph, name, compiled
         for number, node in enumerate(graph.nodes):
             node.id = number
         self.work = _work(graph)
@@ -71,7 +68,7 @@ class _Grouping:
         for nodes in parts:
             is_large = any([np.size(node.value) >= LARGE for node in nodes])
             if nodes[0] in self.work and (len(nodes) >= FEW or is_large):
-                table |= self._compile(nodes, nodes is parts[-1], measured and is_large)
+                table |= self._compile(nodes, nodes is parts[-1])
             else:
                 self._place(nodes)
         self._place([*graph.outputs, *graph.updates.values()])
@@ -108,7 +105,7 @@ class _Grouping:
 
     # ------------------------------------------------------------ groups
 
-    def _compile(self, nodes: list[Node], is_last: bool, measured: bool) -> dict[Node, Node]:
+    def _compile(self, nodes: list[Node], is_last: bool) -> dict[Node, Node]:
         """Put one node in the place of a group, and one for each value that others read of it."""
         graph, members = self.graph, set(nodes)
         others = [node for node in graph.nodes if node.kind != "view" and node not in members]
@@ -122,9 +119,6 @@ class _Grouping:
         part.outputs = [node for node in nodes if node in read]
         part.updates = {state: node for node, state in group.memory.items()}
         compiled = self.compiled(group, part, f"{self.name}_loops_{len(self.order)}")
-        if measured and _is_slower_than_numpy(compiled):
-            self._place(nodes)
-            return {}
         graph.updates = late
         values = tuple([node.value for node in part.outputs])
         whole = self._add(compiled.name, compiled, (*part.inputs, *part.states), values)
@@ -159,7 +153,7 @@ def _work(graph: Graph) -> dict[Node, Work]:
     for node in graph.nodes:
         if node.kind in ("draw", "effect"):
             work = {each: one for each, one in work.items() if each.kind != "check"}
-        found = work_of(node)
+        found = product_of(node) or call_of(node)
         if found is not None:
             work[node] = found
     return work
@@ -178,28 +172,6 @@ def _part(graph: Graph, members: set[Node], states: Iterable[Node]) -> Graph:
         if node in members or node.kind == "const" or is_view:
             part.add(node)
     return part
-
-
-def _is_slower_than_numpy(compiled: Any) -> bool:
-    """Whether NumPy's code computes the same in less time, on the example's values."""
-    graph = compiled.explanation.copy()
-    graph.inputs, graph.states = [*graph.inputs, *graph.states], []
-    graph.outputs, graph.updates = [*graph.outputs, *graph.updates.values()], {}
-    for node in graph.inputs:
-        node.kind = "input"
-    args = [np.array(node.value) for node in graph.inputs]
-    by_numpy = emit_numpy.build(run_passes(graph)[-1].after)
-    return _seconds(by_numpy, args) < _seconds(compiled.new_function(), args)
-
-
-def _seconds(function: Callable[..., Any], args: list[np.ndarray]) -> float:
-    """The least of a few runs."""
-    times = []
-    for _ in range(6):
-        start = time.perf_counter()
-        function(*args)
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def part_of(whole: Any, place: int) -> Any:

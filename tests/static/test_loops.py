@@ -25,7 +25,8 @@ def pointer(address, dtype):
     return np.ctypeslib.as_array((np.ctypeslib.as_ctypes_type(dtype) * 10**6).from_address(int(address)))
 
 
-def gemm(routine, turned_a, turned_b, m, n, k, alpha, a, width_a, b, width_b, beta, c, width_c):
+def gemm(routine, given):
+    turned_a, turned_b, m, n, k, alpha, a, width_a, b, width_b, beta, c, width_c = given
     dtype = type(alpha)
 
     def matrix(address, rows, columns, width):
@@ -182,10 +183,8 @@ def functions(program):
 def test_a_step_is_one_function_in_which_a_weight_moves_by_one_product():
     (function,) = functions(emit_loops.build(descent()))
     assert function.source.count("gemm(") == 2
-    (line,) = [
-        line for line in function.source.splitlines() if "gemm(" in line and "f4(1.0), p" in line[-20:]
-    ]
-    assert "f4(0.1)" in line
+    *_, line = [line for line in function.source.splitlines() if "gemm(" in line]
+    assert "f4(-1) * f4(0.1)" in line
 
 
 def test_a_function_is_taken_from_the_disk():
@@ -245,12 +244,12 @@ def test_without_numba_the_error_names_the_extra(monkeypatch):
         emit_loops.build(descent())
 
 
-def test_a_large_group_goes_to_what_is_faster():
+def test_numpy_keeps_what_it_does_faster():
     tape = Tape()
     x = tape.given("input", np.ones((1000, 100), np.float32), "x")
-    tape.graph.outputs = [np.tanh(np.tanh(np.tanh(x) + 1) + 1).node]
-    program = emit_loops.build(tape.graph, measured=True)
-    assert not functions(program)  # C's tanh takes several times as long as NumPy's
+    tape.graph.outputs = [(np.tanh(np.tanh(x) + 1) * 2).node]
+    program = emit_loops.build(tape.graph)
+    assert all("tanh(" not in each.source for each in functions(program))
     assert_agrees(tape.graph, build=lambda graph: program)
 
 

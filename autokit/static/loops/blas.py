@@ -59,41 +59,24 @@ def plus(typing: Any, total: Any, value: Any) -> Any:
 
 
 @intrinsic
-def gemm(
-    typing: Any,
-    routine: Any,
-    turned_a: Any,
-    turned_b: Any,
-    m: Any,
-    n: Any,
-    k: Any,
-    alpha: Any,
-    a: Any,
-    width_a: Any,
-    b: Any,
-    width_b: Any,
-    beta: Any,
-    c: Any,
-    width_c: Any,
-) -> Any:
-    """``C = alpha · A B + beta · C`` by the ``routine`` at that address, where A, B and C are addresses too.
+def gemm(typing: Any, routine: Any, numbers: Any) -> Any:
+    """``C = alpha · A B + beta · C`` by the ``routine`` at that address.
 
-    As BLAS has it, matrices lie column by column; ``turned_a`` is ``ord("T")`` for the transposed of A, else
-    ``ord("N")``.
+    The numbers are those of BLAS, whose matrices lie column by column: whether A and B are read transposed
+    (``ord("T")``, else ``ord("N")``), m, n and k, alpha, the address of A and the distance between its
+    columns, the same of B, beta, and the same of C.
     """
-    size = address = types.int64  # a BLAS that takes 32 bits reads the lower half, which comes first
-    given = (address, types.uint8, types.uint8, size, size, size, alpha, address, size, address, size)
-    addresses = (7, 9, 12)
+    addresses = (6, 8, 11)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointers = [
-            builder.inttoptr(each, cgutils.voidptr_t)
-            if place in addresses
-            else builder.bitcast(cgutils.alloca_once_value(builder, each), cgutils.voidptr_t)
-            for place, each in enumerate(args)
-        ]
+        pointers = []
+        for place, each in enumerate(cgutils.unpack_tuple(builder, args[1])):
+            # a BLAS that takes 32 bits, or a letter, reads the lower ones, which come first
+            held = each if place in addresses else cgutils.alloca_once_value(builder, each)
+            cast = builder.inttoptr if place in addresses else builder.bitcast
+            pointers.append(cast(held, cgutils.voidptr_t))
         kind = llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t] * 13)
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), pointers[1:])
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), pointers)
         return context.get_dummy_value()
 
-    return types.void(*given, alpha, address, size), code
+    return types.void(routine, numbers), code

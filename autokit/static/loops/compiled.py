@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import linecache
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -14,11 +14,11 @@ import numba
 import numpy as np
 
 from autokit.base.files import cache_folder, replacing
-from autokit.static.graph import Graph, Node
+from autokit.static.graph import Graph
 from autokit.static.interpret import interpret
 from autokit.static.loops import blas
 from autokit.static.loops.groups import Group
-from autokit.static.loops.writing import SHARES_MEMORY, Writer
+from autokit.static.loops.writing import NEEDS_COPIES, Writer
 from autokit.static.memory import OwnMemory
 
 
@@ -41,8 +41,6 @@ class Compiled(OwnMemory):
     source : str
     explanation : Graph
         A copy of ``part``, which is interpreted to explain what stopped a run.
-    nbytes : int
-        How much memory it takes.
     """
 
     def __init__(self, group: Group, part: Graph, name: str) -> None:
@@ -53,49 +51,40 @@ class Compiled(OwnMemory):
         kinds = [numba.types.Array(numba.from_dtype(x.dtype), len(x.shape), "C") for x in part.inputs]
         signature = numba.types.int64(*kinds, numba.types.Array(numba.types.int64, 1, "C"))
         self.function = _compiled(self.source, name, signature)
-        self.nbytes = sum([array.nbytes for array in self._memory().values()])
-
-    def _memory(self) -> dict[Node, np.ndarray]:
-        """The constants, and new arrays for the values of the group."""
-        memory = {}
-        for node in self.addressed:
-            if node.kind == "const":
-                memory[node] = np.ascontiguousarray(node.value)
-            elif node.kind != "state":
-                memory[node] = np.empty(node.shape, node.dtype)
-        return memory
 
     def new_function(self) -> Callable[..., Any]:
         """A function with memory of its own, which goes on with the states of its first call."""
-        memory = self._memory()
+        memory = {
+            node: np.array(node.value, order="C")
+            if node.kind == "const"
+            else np.empty(node.shape, node.dtype)
+            for node in self.addressed
+            if node.kind != "state"
+        }
         routines = [blas.address_of_gemm(np.dtype(kind)) for kind in (np.float32, np.float64)]
         addresses = np.array([*routines, *[0] * len(self.addressed)], np.int64)
         results: tuple[np.ndarray, ...] | None = None
-        count, function, prepared = len(self.part.inputs), self.function, _unchanged
+        inputs, function = self.part.inputs, self.function
+        count = len(inputs)
 
         def run(*args: Any) -> tuple[np.ndarray, ...]:
-            nonlocal results, prepared
+            nonlocal results
             if results is None:
                 memory.update(zip(self.part.states, args[count:]))
                 results = tuple([memory[self.group.memory.get(x, x)] for x in self.part.outputs])
                 addresses[2:] = [memory[node].ctypes.data for node in self.addressed]
             try:
-                status = function(*prepared(args[:count]), addresses)
+                status = function(*args[:count], addresses)
             except TypeError:  # an array of another layout, or a number
-                prepared = self._arranged
-                status = function(*prepared(args[:count]), addresses)
-            if status == SHARES_MEMORY:
-                copies = [np.array(array) for array in args[:count]]
-                status = function(*self._arranged(copies), addresses)
+                status = NEEDS_COPIES
+            if status == NEEDS_COPIES:
+                copies = [np.array(array, node.dtype, order="C") for array, node in zip(args, inputs)]
+                status = function(*copies, addresses)
             if status:
                 raise self._reason(args)
             return results
 
         return run
-
-    def _arranged(self, args: Sequence[Any]) -> list[np.ndarray]:
-        """The arrays from outside as the function takes them: row by row."""
-        return [np.asarray(array, node.dtype, order="C") for node, array in zip(self.part.inputs, args)]
 
     def _reason(self, args: tuple[Any, ...]) -> Exception:
         """Why a run stopped: the same calls, one by one. The states are as they were before."""
@@ -106,10 +95,6 @@ class Compiled(OwnMemory):
         except Exception as error:
             return error
         return RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
-
-
-def _unchanged(args: Sequence[Any]) -> Sequence[Any]:
-    return args
 
 
 def _compiled(source: str, name: str, signature: Any) -> Callable[..., int]:
@@ -132,10 +117,8 @@ def _put(file: str, source: str) -> bool:
     """Whether the text stands in ``file``, in a folder that is the user's alone: what lies there is run."""
     folder = os.path.dirname(file)
     os.makedirs(folder, exist_ok=True, mode=0o700)
-    status = os.stat(folder)
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+    if hasattr(os, "getuid") and os.stat(folder).st_uid != os.getuid() or os.stat(folder).st_mode & 0o022:
         return False
-    if not os.path.exists(file):
-        with replacing(file) as target:
-            target.write(source.encode())
+    with replacing(file) as target:
+        target.write(source.encode())
     return True

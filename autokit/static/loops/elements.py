@@ -21,19 +21,23 @@ TYPES = {np.dtype(kind): kind for kind in ("f4", "f8", "i8", "u8")} | {np.dtype(
 
 TRUTH = np.dtype(bool)
 
+LARGE = 4096
+SEVERAL_AT_ONCE = ("exp", "log", "sin", "cos", "tanh")
+"""NumPy computes these for several elements at once, which compiled loops do not: it keeps large arrays."""
+
+SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
+SIGNS |= {
+    "less": "<",
+    "less_equal": "<=",
+    "greater": ">",
+    "greater_equal": ">=",
+    "equal": "==",
+    "not_equal": "!=",
+}
+FUNCTIONS = ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf")
 FORMS = {
-    **dict.fromkeys(("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf"), "{name}({0})"),
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "power": "{0} ** {1}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in SIGNS.items()},
+    **{name: f"{name}({{0}})" for name in FUNCTIONS},
     "negative": "-{0}",
     "absolute": "abs({0})",
     "square": "{0} * {0}",
@@ -86,8 +90,8 @@ class Call(NamedTuple):
         What an element is computed from, with ``{0}`` for the first operand.
     operands : list of Operand
         Where elements are selected by an index, the index, which is added to the place ``row``.
-    result : Place
-        Where elements go; of a reduction, several to the same place.
+    result : Place or None
+        Where elements go; of a reduction, several to the same place. A check has none.
     combine : str
         Of a reduction the name of the universal function.
     """
@@ -95,9 +99,14 @@ class Call(NamedTuple):
     size: tuple[int, int]
     form: str
     operands: list[Operand]
-    result: Place
+    result: Place | None
     combine: str = ""
     row: Place | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether this can stop the run: a check, or an index that may be out of bounds."""
+        return self.result is None or self.row is not None
 
     def reads(self) -> list[Place]:
         """The places that are read."""
@@ -111,13 +120,15 @@ class Call(NamedTuple):
 
 def call_of(node: Node) -> Call | None:
     """The loop of a call; None if there is none."""
-    if node.kind != "call" or node.dtype not in TYPES or not node.value.size:
-        return None
     try:
+        if node.kind == "check":
+            return Call((1, 1), "{0}", [operand_of(node.args[0], TRUTH, ())], None)
+        if node.kind != "call" or node.dtype not in TYPES or not node.value.size:
+            return None
         if is_reduction(node):
             return _reduction(node)
         return _selection(node) if node.function is np.take_along_axis else _elementwise(node)
-    except (NoLoop, TypeError):  # TypeError: NumPy has no such call for these dtypes
+    except (NoLoop, TypeError, ValueError):  # NumPy has no such call for these dtypes, or shapes
         return None
 
 
@@ -170,11 +181,10 @@ def operand_of(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Oper
 def _elementwise(node: Node) -> Call:
     name, dtypes = node.name, _computed_in(node)
     forms = LOGICAL if all([dtype == TRUTH for dtype in dtypes]) else FORMS
-    if name not in forms:
+    if name not in forms or name in SEVERAL_AT_ONCE and node.value.size >= LARGE:
         raise NoLoop
     operands = [operand_of(value, dtype, node.shape) for value, dtype in zip(node.args, dtypes)]
-    form = forms[name].replace("{name}", name)
-    return Call(_size(node.shape), form, operands, place_of(node, node.shape))
+    return Call(_size(node.shape), forms[name], operands, place_of(node, node.shape))
 
 
 def _computed_in(node: Node) -> list[np.dtype[Any]]:
@@ -208,16 +218,14 @@ def _reduction(node: Node) -> Call:
 
 def neutral(combine: str, dtype: np.dtype[Any]) -> Any:
     """With what a reduction begins."""
-    starts = {"add": 0, "multiply": 1}
-    if dtype == TRUTH:
-        starts = {"logical_or": False, "logical_and": True}
-    elif combine in ("maximum", "minimum"):
-        info = np.iinfo(dtype) if dtype.kind in "iu" else None
-        low, high = (info.min, info.max) if info else (-math.inf, math.inf)
-        return low if combine == "maximum" else high
-    if combine not in starts:
+    ufunc = getattr(np, combine)
+    if combine not in (LOGICAL if dtype == TRUTH else FORMS):
         raise NoLoop
-    return starts[combine]
+    if ufunc.identity is not None:
+        return ufunc.identity
+    info = np.iinfo(dtype) if dtype.kind in "iu" else None
+    low, high = (info.min, info.max) if info else (-math.inf, math.inf)
+    return low if combine == "maximum" else high
 
 
 def _selection(node: Node) -> Call:

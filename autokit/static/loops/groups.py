@@ -9,31 +9,10 @@ from __future__ import annotations
 from collections import Counter
 
 from autokit.static.graph import Node
-from autokit.static.loops.elements import TRUTH, TYPES, Call, Operand, call_of, operand_of
-from autokit.static.loops.products import Product, added_to, product_of
+from autokit.static.loops.elements import Call
+from autokit.static.loops.products import Product, added_to
 
-
-class Check:
-    """A check of a number that a loop computes."""
-
-    def __init__(self, condition: Operand) -> None:
-        self.condition = condition
-
-    def owners(self) -> list[Node]:
-        """The node whose memory is read."""
-        return [self.condition.value.owner]
-
-
-Work = Call | Product | Check
-
-
-def work_of(node: Node) -> Work | None:
-    """What a loop or BLAS can do for a call; None if it stays a call of NumPy."""
-    if node.kind != "check":
-        return product_of(node) or call_of(node)
-    condition = node.args[0]
-    is_computed = isinstance(condition, Node) and condition.kind == "call" and condition.shape == ()
-    return Check(operand_of(condition, TRUTH, ())) if is_computed and condition.dtype in TYPES else None
+Work = Call | Product
 
 
 class Group:
@@ -83,7 +62,7 @@ class Group:
         """The calls for which nothing waits that stops a run or reads a state: they come last."""
         last = set(self.work)
         for node, one in reversed(self.work.items()):
-            is_last = isinstance(one, Call) and not one.row or isinstance(one, Product) and one.base
+            is_last = one.base if isinstance(one, Product) else not one.stops
             if not is_last or node not in last:
                 last -= {node, *one.owners()}
         return last
@@ -124,7 +103,7 @@ class Group:
         rest = [each for item in self.items[self.items.index(home) :] for each in item]
         for each in rest:
             other = self.work[each]
-            if isinstance(other, Check) or isinstance(other, Call) and other.row:
+            if isinstance(other, Call) and other.stops:
                 return False
             if isinstance(other, Call) and each in home:
                 same = one.result._replace(owner=state)  # type: ignore[union-attr]

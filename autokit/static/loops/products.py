@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,18 +20,18 @@ class Matrix(NamedTuple):
 
 
 class Product(NamedTuple):
-    """``alpha · A B + beta · base``, for an m×k matrix A and a k×n matrix B; scales are products, too."""
+    """``base + sign · scale · A B``, for an m×k matrix A and a k×n matrix B."""
 
     a: Matrix
     b: Matrix
     sizes: tuple[int, int, int]
-    alpha: tuple[Operand, ...] = ()
-    beta: tuple[Operand, ...] = ()
     base: Node | None = None
+    sign: int = 1
+    scale: tuple[Operand, ...] = ()
 
     def factors(self) -> list[Node]:
         """The nodes whose memory is read while the product is computed."""
-        read = [self.a.place, self.b.place, *[each.value for each in (*self.alpha, *self.beta)]]
+        read = [self.a.place, self.b.place, *[each.value for each in self.scale]]
         return [place.owner for place in read if isinstance(place, Place)]
 
     def owners(self) -> list[Node]:
@@ -70,41 +70,19 @@ def _matrix(node: Node) -> Matrix:
 def added_to(
     state: Node, node: Node, is_read_once: Callable[[Node], bool]
 ) -> tuple[Product, list[Node]] | None:
-    """``node`` as ``alpha · A B + beta · state``, and the nodes between; None if it is something else.
+    """``node`` as a product that is added to ``state``, and the nodes between; None if it is something else.
 
     So a step of gradient descent on the weights of a linear layer is one call of BLAS.
     """
-    if node.function not in (np.add, np.subtract) or node.settings:
+    if node.function not in (np.add, np.subtract) or node.args[0] is not state or node.shape != state.shape:
         return None
-    try:
-        terms = [_scaled(each, node, is_read_once) for each in node.args]
-    except NoLoop:
+    term, between, scale = node.args[1], [], tuple[Operand, ...]()
+    if isinstance(term, Node) and term.function is np.multiply and is_read_once(term):
+        number, factor = sorted(term.args, key=lambda each: getattr(each, "shape", ()))
+        if getattr(number, "shape", ()) == () and getattr(factor, "dtype", None) == node.dtype:
+            between, term, scale = [term], factor, (operand_of(number, node.dtype, ()),)
+    found = product_of(term) if isinstance(term, Node) else None
+    if found is None or term.shape != state.shape or not all(map(is_read_once, [*between, term])):
         return None
-    if node.function is np.subtract:
-        terms[1].scale.append(Operand(-1.0, node.dtype))
-    base, product = sorted(terms, key=lambda term: term.node is not state)
-    found = product_of(product.node) if isinstance(product.node, Node) else None
-    if base.node is not state or found is None or not is_read_once(product.node):
-        return None
-    found = found._replace(alpha=tuple(product.scale), beta=tuple(base.scale), base=state)
-    return (found, [*base.between, *product.between, product.node]) if node.shape == state.shape else None
-
-
-class _Term(NamedTuple):
-    """A term of a sum: the numbers by which it is multiplied, what they multiply, and the calls between."""
-
-    scale: list[Operand]
-    node: Any
-    between: list[Node]
-
-
-def _scaled(node: Any, total: Node, is_read_once: Callable[[Node], bool]) -> _Term:
-    term = _Term([], node, [])
-    while isinstance(node, Node) and node.function is np.multiply and is_read_once(node):
-        number, other = sorted(node.args, key=lambda each: getattr(each, "shape", ()) != ())
-        if getattr(number, "shape", ()) != () or getattr(other, "dtype", None) != total.dtype:
-            break
-        term.scale.append(operand_of(number, total.dtype, ()))
-        term.between.append(node)
-        node = other
-    return term._replace(node=node)
+    sign = 1 if node.function is np.add else -1
+    return found._replace(base=state, sign=sign, scale=scale), [*between, term]

@@ -8,7 +8,7 @@ import numpy as np
 
 from autokit.static.graph import Node
 from autokit.static.loops.elements import FORMS, LOGICAL, TRUTH, TYPES, Call, Operand, Place, neutral
-from autokit.static.loops.groups import Check, Group
+from autokit.static.loops.groups import Group
 from autokit.static.loops.products import Product
 
 HEAD = """from math import cos, erf, exp, expm1, inf, log, log1p, nan, sin, sqrt, tanh
@@ -19,7 +19,7 @@ from autokit.static.loops.blas import gemm, plus, pointer
 
 
 """
-STOPPED, SHARES_MEMORY = 1, 2
+STOPPED, NEEDS_COPIES = 1, 2
 STOP = f"    return {STOPPED}"
 
 
@@ -45,8 +45,6 @@ class Writer:
             one = group.work[item[0]]
             if isinstance(one, Product):
                 self._product(item[0], one)
-            elif isinstance(one, Check):
-                self._body += [f"if not {self._scalar(one.condition)}:", STOP]
             else:
                 self._loop(item)
         lines = [*self._checks(), *self._pointers.values(), *self._body, "return 0"]
@@ -63,7 +61,7 @@ class Writer:
             if places and node.kind != "number":
                 start, size = f"x{node.id}.ctypes.data", node.value.nbytes
                 shared += [f"    if {start} < p[k] + size and p[k] < {start} + {size}:"]
-                shared += [f"        return {SHARES_MEMORY}"]
+                shared += [f"        return {NEEDS_COPIES}"]
         return [*lines, f"for k, size in {places}:", *shared] if shared else lines
 
     # ------------------------------------------------------------ memory
@@ -114,19 +112,14 @@ class Writer:
             offset = matrix.place.offset * node.dtype.itemsize
             turns.append(str(ord("T" if matrix.turned else "N")))
             factors.append(f"{self._address(matrix.place.owner)} + {offset}, {matrix.width}")
-        one = Operand(1.0, node.dtype)
-        alpha = " * ".join([self._scalar(each) for each in product.alpha or (one,)])
-        beta = self._scalar(Operand(0.0, node.dtype))
-        if product.base is not None:
-            beta = " * ".join([self._scalar(each) for each in product.beta or (one,)])
-            if node not in self.group.memory:
-                old, new = [Place(each, node.dtype, 0, 0, 0) for each in (product.base, node)]
-                self._body += [
-                    f"for i in range({m * n}):",
-                    f"    {self._store(new, self._load(old, 'i'), 'i')}",
-                ]
-        given = [routine, *turns, str(n), str(m), str(k), alpha, *factors, beta, self._address(node), str(n)]
-        self._body.append(f"gemm({', '.join(given)})")
+        if product.base is not None and node not in self.group.memory:
+            old, new = [Place(each, node.dtype, 0, 1, 0) for each in (product.base, node)]
+            self._body += [f"for i in range({m * n}):", f"    {self._store(new, self._load(old))}"]
+        kind = TYPES[node.dtype]
+        alpha = " * ".join([f"{kind}({product.sign})", *map(self._scalar, product.scale)])
+        beta = f"{kind}({int(product.base is not None)})"
+        numbers = [*turns, str(n), str(m), str(k), alpha, *factors, beta, self._address(node), str(n)]
+        self._body.append(f"gemm({routine}, ({', '.join(numbers)}))")
 
     # ------------------------------------------------------------ loops
 
@@ -143,8 +136,11 @@ class Writer:
             if call.row is not None:
                 read = [self._selected(call.row, f"k{node.id}", read[0], node.args[0].shape[-1])]
             value = call.form.format(*read)
+            if call.result is None:
+                self._inner += [f"if not {value}:", STOP]
+                continue
             if call.combine:
-                self._reduce(node, call, value)
+                self._reduce(node, call.result, call.combine, value)
                 continue
             self._inner.append(f"v{node.id} = {TYPES[node.dtype]}({value})")
             if node in self.group.stored:
@@ -175,26 +171,26 @@ class Writer:
         self._inner += [f"if {name} < 0 or {name} >= {size}:", STOP]
         return self._load(row, f"{row._replace(across=0).text()} + {name} * {row.across}")
 
-    def _reduce(self, node: Node, call: Call, value: str) -> None:
+    def _reduce(self, node: Node, result: Place, combine: str, value: str) -> None:
         """Take an element into a sum, a maximum or the like: of a row, of all, or of what memory holds."""
         kind, total, element = TYPES[node.dtype], f"a{node.id}", f"e{node.id}"
-        is_sum = call.combine == "add" and node.dtype.kind == "f"
-        first = _literal(neutral(call.combine, node.dtype), node.dtype)
-        form = (LOGICAL if node.dtype == TRUTH else FORMS)[call.combine]
-        if call.result.across:
+        is_sum = combine == "add" and node.dtype.kind == "f"
+        first = _literal(neutral(combine, node.dtype), node.dtype)
+        form = (LOGICAL if node.dtype == TRUTH else FORMS)[combine]
+        if result.across:
             self._before += [f"for i in range({node.value.size}):"]
-            self._before += [f"    {self._store(call.result, first, 'i')}"]
+            self._before += [f"    {self._store(result, first, 'i')}"]
             self._inner.append(f"{element} = {kind}({value})")
-            combined = form.format(f"{self._load(call.result)}", element)
-            self._stores.append(self._store(call.result, f"{kind}({combined})"))
+            combined = form.format(f"{self._load(result)}", element)
+            self._stores.append(self._store(result, f"{kind}({combined})"))
             return
-        before, after = (self._start, self._end) if call.result.down else (self._before, self._after)
+        before, after = (self._start, self._end) if result.down else (self._before, self._after)
         wide = "f8" if is_sum else kind  # long sums of float32 would round too often
         before.append(f"{total} = {wide}({first})")
         self._inner.append(f"{element} = {wide}({value})")
         combined = f"plus({total}, {element})" if is_sum else form.format(total, element)
         self._inner.append(f"{total} = {combined}")
-        after.append(self._store(call.result, f"{kind}({total})"))
+        after.append(self._store(result, f"{kind}({total})"))
 
 
 def _literal(value: Any, dtype: np.dtype[Any]) -> str:
