@@ -20,10 +20,12 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     plan, arrays = step.plan_for(args, kwargs)
     trace = plan.trace
     before = Snapshot(trace)
-    expected = _named_values(trace, step.function(*args, **kwargs))
-    before.restore()
-    computed = _named_values(trace, plan(arrays, (args, kwargs)))
-    before.restore()
+    try:
+        expected = _named_values(trace, step.function(*args, **kwargs))
+        before.restore()
+        computed = _named_values(trace, plan(arrays, (args, kwargs)))
+    finally:
+        before.restore()
     for name, value in expected.items():
         distance = _distance(value, computed[name])
         if distance > TOLERANCE:

@@ -88,7 +88,8 @@ def located(explain: Callable[..., Exception], operation: str) -> Callable[..., 
         found = explain(*values)
         if isinstance(found, StaticError):
             return found
-        return type(found)(f"{operation} in {described(line)}\n  {found}")
+        where = f"{operation} in {described(line)}" if operation else described(line)
+        return type(found)(f"{where}\n  {found}")
 
     return error
 
