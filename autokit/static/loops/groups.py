@@ -99,17 +99,15 @@ class Group:
 
     def _can_overwrite(self, node: Node, state: Node, home: list[Node]) -> bool:
         """Whether nothing reads the state's element after it is written, or stops the run."""
-        one = self.work[node]
-        rest = [each for item in self.items[self.items.index(home) :] for each in item]
-        for each in rest:
+        if not self._is_plain(node) and not isinstance(self.work[node], Product):
+            return False
+        for each in [each for item in self.items[self.items.index(home) :] for each in item]:
             other = self.work[each]
-            if isinstance(other, Call) and other.stops:
-                return False
-            if isinstance(other, Call) and each in home:
-                same = one.result._replace(owner=state)  # type: ignore[union-attr]
-                is_read = any([place.owner is state and place != same for place in other.reads()])
+            if isinstance(other, Product):
+                is_read = state in (other.factors() if each is node else other.owners())
             else:
-                is_read = state in (other.factors() if each is node else other.owners())  # type: ignore[union-attr]
+                own = other.result._replace(owner=state) if each in home and other.result else None
+                is_read = other.stops or any([read.owner is state and read != own for read in other.reads()])
             if is_read:
                 return False
-        return self._is_plain(node) or isinstance(one, Product)
+        return True

@@ -107,11 +107,12 @@ class Writer:
         """BLAS's matrices lie column by column, where ours are their transposes: Cᵀ = Bᵀ Aᵀ."""
         m, n, k = product.sizes
         routine = "p[0]" if node.dtype == np.float32 else "p[1]"
-        turns, factors = [], []
-        for matrix in (product.b, product.a):
-            offset = matrix.place.offset * node.dtype.itemsize
-            turns.append(str(ord("T" if matrix.turned else "N")))
-            factors.append(f"{self._address(matrix.place.owner)} + {offset}, {matrix.width}")
+        matrices = (product.b, product.a)
+        turns = [str(ord("T" if each.turned else "N")) for each in matrices]
+        starts = [
+            f"{self._address(x.place.owner)} + {x.place.offset * node.dtype.itemsize}" for x in matrices
+        ]
+        factors = [f"{start}, {each.width}" for start, each in zip(starts, matrices)]
         if product.base is not None and node not in self.group.memory:
             old, new = [Place(each, node.dtype, 0, 1, 0) for each in (product.base, node)]
             self._body += [f"for i in range({m * n}):", f"    {self._store(new, self._load(old))}"]
