@@ -51,6 +51,24 @@ def test_blocks_compute_the_same(steps: list[Any]) -> None:
         assert_agrees(graph, run_passes(graph)[-1].after)
 
 
+def test_what_a_run_reads_lives_through_all_its_blocks() -> None:
+    numbers = np.arange(64.0)
+    tape = Tape()
+    x = tape.given("input", numbers, "x")
+    state, other = [tape.given("state", numbers.copy(), label) for label in "SR"]
+    before = np.concatenate([x[32:], x[:32]])
+    one, two = (before > 3) * 1.0, x * 2
+    three = np.exp(-x) + one * two - two / (one + 4) + np.sqrt(two)
+    turned = state[::-1] + three - other[::-1]
+    tape.graph.outputs = [three.node]
+    tape.graph.updates = {state.node: (state - turned).node, other.node: (turned * 2).node}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_pass, "LARGE", 1)
+        patch.setattr(blocks_pass, "LONGEST", 6)
+        blocks = run_passes(tape.graph, ["blocks"])[-1].after
+    assert "range(0, 64, 4)" in assert_agrees(tape.graph, blocks).source
+
+
 def test_the_code_can_be_read() -> None:
     tape = Tape()
     x, weight = given_arrays(tape, "x", "W")
