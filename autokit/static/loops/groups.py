@@ -47,9 +47,7 @@ class Group:
                 self.work[node] = found[0]
                 for each in found[1]:
                     del self.work[each]
-        last = self._last()
-        self.items = self._packed([node for node in self.work if node not in last])
-        self.items += self._packed([node for node in self.work if node in last])
+        self.items = self._packed(self._last())
         home = {node: item for item in self.items for node in item}
         self.memory = {
             node: state for node, state in states.items() if self._can_overwrite(node, state, home[node])
@@ -72,14 +70,17 @@ class Group:
         one = self.work[node]
         return isinstance(one, Call) and not one.combine
 
-    def _packed(self, left: list[Node]) -> list[list[Node]]:
-        """The calls in an order in which as many as can be share a loop."""
+    def _packed(self, last: set[Node]) -> list[list[Node]]:
+        """The calls where as many as can be share a loop; of ``last`` only sums join earlier ones."""
         items: list[list[Node]] = []
+        left = sorted(self.work, key=last.__contains__)
+        waiting = set(left)
         while left:
             item: list[Node] = []
-            waiting = set(left)
             for node in left:
-                if self._joins(node, item) and waiting.isdisjoint(self.work[node].owners()):
+                is_early = item and item[0] not in last and node in last and self._is_plain(node)
+                is_ready = waiting.isdisjoint(self.work[node].owners())
+                if is_ready and not is_early and self._joins(node, item):
                     item.append(node)
                     waiting.remove(node)
             left = [node for node in left if node in waiting]
