@@ -165,6 +165,18 @@ def solve(a: Any, b: Any) -> Any:
         return np.linalg.solve(a, b)
 
 
+def lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
+    """SciPy's least squares: solutions, ranks and singular values; CuPy's takes single matrices alone."""
+    if on_a_gpu(a) or not (a.size and b.size):
+        values = np.linalg.svd(a, compute_uv=False)
+        rank = (values > rcond * largest(values, -1)).sum(axis=-1)
+        return np.linalg.pinv(a, rcond) @ b, rank, values
+    from scipy.linalg import lstsq
+
+    solution, _, rank, values = lstsq(a, b, cond=rcond)
+    return solution, np.asarray(rank), values
+
+
 def special_functions(array: Any) -> ModuleType:
     """The module of SciPy's special functions for ``array``; it is imported when it is first needed."""
     if on_a_gpu(array):

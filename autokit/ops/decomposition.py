@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of
-from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import raising
 from autokit.ops.names import Names
-from autokit.ops.solve import LinAlgError, inv, require_square, transposed, triangular_solution
+from autokit.ops.solve import (
+    LinAlgError,
+    inv,
+    require_matrices,
+    require_square,
+    transposed,
+    triangular_solution,
+)
 from autokit.ops.take_along import return_type
 
 QR = return_type("linalg_qr", "Q", "R")
@@ -28,14 +34,6 @@ SVD = return_type("linalg_svd", "U", "S", "Vh")
 OlderSVD = return_type("svd", "U", "S", "V")
 Eigh = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
 Eig = return_type("linalg_eig", "eigenvalues", "eigenvectors")
-
-
-def _require_matrices(name: str, a: Any) -> None:
-    if a.ndim < 2:
-        raise RuntimeError(
-            f"{name}: The input tensor A must have at least 2 dimensions, but its shape is {list(a.shape)}"
-        )
-    require_floats(name, a)
 
 
 def _identity(a: Any) -> Any:
@@ -172,7 +170,7 @@ def _qr_gradient(g: Any, out: Any, mode: str) -> Any:
     backward="LinalgQrBackward0",
 )
 def _qr(a, /, mode="reduced"):
-    _require_matrices("linalg.qr", a)
+    require_matrices("linalg.qr", a)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected 'reduced' (default), 'complete' or 'r'"
@@ -255,7 +253,7 @@ def _svd_gradient(g: Any, out: Any) -> Any:
     backward="LinalgSvdBackward0",
 )
 def _svd(a, /, full_matrices=True):
-    _require_matrices("linalg.svd", a)
+    require_matrices("linalg.svd", a)
     try:
         return tuple(np.linalg.svd(a, full_matrices=full_matrices))
     except np.linalg.LinAlgError:
