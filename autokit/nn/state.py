@@ -74,7 +74,8 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
             if not assign:
                 tensor.copy_(value)
             elif isinstance(tensor, Parameter):
-                register[name] = Parameter(value, requires_grad=tensor.requires_grad)
+                held = value if isinstance(value, Parameter) else Parameter(value)
+                register[name] = held.requires_grad_(tensor.requires_grad)
             else:
                 register[name] = value
     return IncompatibleKeys(missing, unexpected)
