@@ -367,3 +367,17 @@ def test_random_programs_of_views_and_changes_have_pytorchs_gradients_or_raise(s
 
 def _does_more(ours: list[str], theirs: list[str]) -> bool:
     return any(other and not mine for mine, other in zip(ours, theirs))
+
+
+WRONG = [
+    lambda T: T.ones(1).expand(3).add_(1),
+    lambda T: T.ones(2).copy_(T.ones(3)),
+    lambda T: T.ones(3).__setitem__(slice(1), T.ones(2)),
+]
+
+
+@on_each
+@pytest.mark.parametrize("change", WRONG)
+def test_memory_that_cannot_take_the_values(T: Any, change: Any):
+    with pytest.raises(RuntimeError, match=r"single memory|shape|must match"):
+        change(T)

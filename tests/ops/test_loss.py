@@ -156,6 +156,8 @@ REFUSED = {
     '"mse_loss" not implemented for int64': lambda T, F, x, y: F.mse_loss(y, y),
     "The size of tensor a (3) must match": lambda T, F, x, y: F.mse_loss(x, x[:, :2]),
     "Target -1 is out of bounds": lambda T, F, x, y: F.cross_entropy(x, T.tensor([0, -1, 0, 0])),
+    "Target 5 is out of bounds": lambda T, F, x, y: F.nll_loss(x, T.tensor([0, 5, 0, 0])),
+    "must be the same as input size": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x[0] * 0),
     "expected scalar type Long but found float32": lambda T, F, x, y: F.cross_entropy(x, y.float()),
     "target.argmax(1) gives classes": lambda T, F, x, y: F.cross_entropy(x, x.long()),
     "match target batch_size (3)": lambda T, F, x, y: F.cross_entropy(x, y[:3]),

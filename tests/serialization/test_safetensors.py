@@ -118,6 +118,12 @@ def contents(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def test_a_dtype_that_autokit_lacks_is_named(path: Path):
+    path.write_bytes(contents(path).replace(b'"F32"', b'"U32"', 1))
+    with pytest.raises(RuntimeError, match="U32, and autokit has no such dtype"):
+        ak.load(path)
+
+
 @pytest.mark.parametrize("length", [0, 3, 8, 20, -1])
 def test_a_file_that_was_cut_off(path: Path, length: int):
     path.write_bytes(contents(path)[:length])
