@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import autokit
-
 from tests.nn.twins import BOTH, assert_alike, assert_close, assert_same_error, flat, twins
 
 SETTINGS = [
