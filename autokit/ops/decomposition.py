@@ -18,6 +18,7 @@ from autokit.base.devices import module_of
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import raising
+from autokit.ops.gather import return_type
 from autokit.ops.names import Names
 from autokit.ops.solve import (
     LinAlgError,
@@ -27,7 +28,6 @@ from autokit.ops.solve import (
     transposed,
     triangular_solution,
 )
-from autokit.ops.take_along import return_type
 
 QR = return_type("linalg_qr", "Q", "R")
 SVD = return_type("linalg_svd", "U", "S", "Vh")

@@ -13,9 +13,9 @@ from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import accumulate
+from autokit.ops.gather import along, put_back, return_type
 from autokit.ops.join import cat
 from autokit.ops.names import Names
-from autokit.ops.take_along import along, put_back, return_type
 
 
 def _scanned(scan: Callable[..., Any], a: Any, dim: int) -> Any:

@@ -15,9 +15,9 @@ from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu import lacking
+from autokit.ops.gather import return_type
 from autokit.ops.names import Names
 from autokit.ops.product import matmul
-from autokit.ops.take_along import return_type
 
 Slogdet = return_type("slogdet", "sign", "logabsdet")
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")

@@ -23,6 +23,7 @@ ELEMENTWISE = [
     ("smooth_l1_loss", {"beta": 0.5}, (X, Y)),
     ("smooth_l1_loss", {"beta": 0.0}, (X, Y)),
     ("smooth_l1_loss", {}, (np.array([1.0, -1.0, 0.0, 0.5]), np.zeros(4))),
+    ("huber_loss", {}, (np.array([np.inf, -np.inf, 0.5]), np.zeros(3))),
     ("huber_loss", {"delta": 0.7}, (X, Y)),
     ("huber_loss", {"delta": 2.0}, (np.array([2.0, -2.0, 0.0, 0.5]), np.zeros(4))),
     ("binary_cross_entropy", {}, (SHARES, 1 - SHARES)),
@@ -165,6 +166,7 @@ REFUSED = {
     "all elements of target should be": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x * 0 + 2),
     "put a sigmoid before": lambda T, F, x, y: F.binary_cross_entropy(x * 0 + 2, x * 0),
     "convert it with .float()": lambda T, F, x, y: F.binary_cross_entropy(x[:, 0] * 0, y),
+    "var is of incorrect size": lambda T, F, x, y: F.gaussian_nll_loss(x[:1], x[:1], x[0].exp()),
     "must be Tensor, not list": lambda T, F, x, y: F.cross_entropy(x, [0, 1, 2, 0]),
 }
 
