@@ -100,9 +100,9 @@ def cholesky(A: Tensor, upper: bool = False) -> Tensor:
     Parameters
     ----------
     A : Tensor
-        Symmetric positive definite matrices; the lower half of each is read.
+        Symmetric positive definite matrices; one half of each is read, the lower one unless ``upper``.
     upper : bool
-        Which triangle.
+        Which triangle, and which half is read.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def cholesky(A: Tensor, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 2.]])
     """
-    return transposed(_cholesky(A)) if upper else _cholesky(A)
+    return transposed(_cholesky(transposed(A))) if upper else _cholesky(A)
 
 
 # ---------------------------------------------------------------- QR

@@ -194,7 +194,7 @@ def diff(
         raise RuntimeError(f"order must be non-negative but got {n}")
     place = one_dim(dim, input.array.ndim)
     parts = [part for part in (prepend, input, append) if part is not None]
-    result = cat(parts, place) if len(parts) > 1 else input
+    result = cat(parts, place) if n and len(parts) > 1 else input
     for _ in range(min(n, result.array.shape[place])):
         steps = result.array.shape[place] - 1
         later, earlier = result.narrow(place, 1, max(steps, 0)), result.narrow(place, 0, max(steps, 0))
