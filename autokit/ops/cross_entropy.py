@@ -129,11 +129,13 @@ def _likelihood_loss(
     """The negative log-likelihood; ``smoothing`` is the part of each target that all classes share."""
     if weight is None and not smoothing:
         return _nll_loss(logarithms, target, ignore_index=ignored, reduction=reduction)
-    factors = _factors(logarithms, target, weight, ignored)
+    chosen, counts = _counted(target, ignored)
+    counted = np.where(counts, 1 if weight is None else weight.array[chosen], 0)
+    factors = new_tensor(counted.astype(logarithms.array.dtype))  # 0 for a sample that is ignored
     losses = _nll_loss(logarithms, target, ignore_index=ignored, reduction="none") * factors
     if smoothing:
         spread = -_weighted(logarithms, weight).mean(_class_axis(logarithms.ndim))
-        spread = where(new_tensor(_counted(target, ignored)[1]), spread, 0.0)
+        spread = where(new_tensor(counts), spread, 0.0)
         losses = (1 - smoothing) * losses + smoothing * spread
     return losses.sum() / factors.sum() if reduction == "mean" else reduced(losses, reduction)
 
@@ -142,13 +144,6 @@ def _weighted(values: Tensor, weight: Weight) -> Tensor:
     """``values`` times the weight of each class."""
     axis = _class_axis(values.ndim)
     return values if weight is None else values * weight.reshape([-1] + [1] * (values.ndim - 1 - axis))
-
-
-def _factors(input: Tensor, target: Tensor, weight: Weight, ignore_index: int | None) -> Tensor:
-    """What each sample counts: the weight of its class, or 0 where it is to be ignored."""
-    chosen, counts = _counted(target, ignore_index)
-    factors = counts if weight is None else np.where(counts, weight.array[chosen], 0)
-    return new_tensor(factors.astype(input.array.dtype))
 
 
 def _checked_classes(

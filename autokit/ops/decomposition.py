@@ -216,30 +216,30 @@ def qr(input: Tensor, some: bool = True) -> Any:
 # ---------------------------------------------------------------- singular values
 
 
+def _gradient_by_vectors(g: Any, u: Any, s: Any, vh: Any) -> Any:
+    """The gradient of A = U diag(S) Vᵀ through U: how its columns turn, and what leads out of them."""
+    differences = _row(s * s) - _column(s * s)
+    change = u @ (_off_diagonal(_skew(transposed(u) @ g), differences) * _row(s))
+    if u.shape[-2] > u.shape[-1]:
+        outside = g / _row(s)
+        change = change + outside - u @ (transposed(u) @ outside)
+    return change @ vh
+
+
 def _svd_gradient(g: Any, out: Any) -> Any:
     """The gradient through U, S and Vᵀ, those that have one; columns beyond the smaller size have none."""
     g_u, g_s, g_vh = g
     u, s, vh = out
     size = s.shape[-1]
     u, vh = u[..., :size], vh[..., :size, :]
-    differences = _row(s * s) - _column(s * s)
     total = 0.0
     if g_s is not None:
         total = total + (u * _row(g_s)) @ vh
     if g_u is not None:
-        g_u = g_u[..., :size]
-        turn = _off_diagonal(_skew(transposed(u) @ g_u), differences)
-        total = total + u @ (turn * _row(s)) @ vh
-        if u.shape[-2] > size:  # what leads out of the columns of U
-            outside = g_u / _row(s)
-            total = total + (outside - u @ (transposed(u) @ outside)) @ vh
-    if g_vh is not None:
-        g_vh = g_vh[..., :size, :]
-        turn = _off_diagonal(_skew(vh @ transposed(g_vh)), differences)
-        total = total + u @ (_column(s) * turn) @ vh
-        if vh.shape[-1] > size:
-            outside = g_vh / _column(s)
-            total = total + u @ (outside - (outside @ transposed(vh)) @ vh)
+        total = total + _gradient_by_vectors(g_u[..., :size], u, s, vh)
+    if g_vh is not None:  # as the gradient of Aᵀ = V diag(S) Uᵀ
+        by_v = _gradient_by_vectors(transposed(g_vh[..., :size, :]), transposed(vh), s, transposed(u))
+        total = total + transposed(by_v)
     return total
 
 
