@@ -166,15 +166,13 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
-    """SciPy's least squares: solutions, ranks and singular values; CuPy's takes single matrices alone."""
-    if on_a_gpu(a) or not (a.size and b.size):
-        values = np.linalg.svd(a, compute_uv=False)
-        rank = (values > rcond * largest(values, -1)).sum(axis=-1)
-        return np.linalg.pinv(a, rcond) @ b, rank, values
-    from scipy.linalg import lstsq
-
-    solution, _, rank, values = lstsq(a, b, cond=rcond)
-    return solution, np.asarray(rank), values
+    """Solutions, ranks and singular values: ``np.linalg.lstsq``, and by the pseudoinverse for batches."""
+    if a.ndim == b.ndim == 2 and a.size and b.size:
+        solution, _, rank, values = np.linalg.lstsq(a, b, rcond)
+        return solution, module_of(a).asarray(rank, np.int64), values
+    values = np.linalg.svd(a, compute_uv=False)
+    rank = (values > rcond * largest(values, -1)).sum(axis=-1)
+    return np.linalg.pinv(a, rcond) @ b, rank, values
 
 
 def special_functions(array: Any) -> ModuleType:

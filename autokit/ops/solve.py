@@ -434,8 +434,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rcond : float, optional
         Singular values up to this, relative to the largest, count as 0.
     driver : str, optional
-        LAPACK's name of a method; "gelsd" computes here for all, and "gelsd" and "gelss" give the
-        singular values.
+        LAPACK's name of a method; here NumPy chooses "gelsd" for one matrix, and batches are solved by the
+        pseudoinverse. "gelsd" and "gelss" give the singular values.
 
     Returns
     -------
