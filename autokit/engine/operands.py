@@ -217,8 +217,7 @@ def bind(
     if len(positional) > len(defaults):
         raise TypeError(
             f"{operation.name}() takes {len(names)} tensors and the settings "
-            f"{', '.join(defaults) or '(none)'}; "
-            f"got {len(operands) + len(positional)} arguments"
+            f"{', '.join(defaults) or '(none)'}; got {len(operands) + len(positional)} arguments"
         )
     chosen = {**defaults, **dict(zip(defaults, positional))}
     for name, value in settings.items():
