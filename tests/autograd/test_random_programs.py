@@ -18,7 +18,14 @@ from tests.libraries import pytorch
 
 VIEWS = [
     *(lambda T, x: x.t(), lambda T, x: x[-1:], lambda T, x: x[::2], lambda T, x: x[..., 1:2]),
-    *(lambda T, x: x.view_as(x), lambda T, x: x.detach(), lambda T, x: x.reshape(-1).unsqueeze(0)[0]),
+    *(
+        lambda T, x: x.view_as(x),
+        lambda T, x: x.diagonal(),
+        lambda T, x: x.select(-1, 1),
+        lambda T, x: x.transpose(0, -1),
+        lambda T, x: x.detach(),
+        lambda T, x: x.reshape(-1).unsqueeze(0)[0],
+    ),
     *(lambda T, x: x[:1].expand(*x.shape).contiguous(), lambda T, x: x.narrow(0, 0, 1), lambda T, x: x[0]),
 ]
 CHANGES = [
@@ -31,6 +38,11 @@ CHANGES = [
     *(lambda T, x, y: x.copy_(y), lambda T, x, y: x.__setitem__(0, y.sum()), lambda T, x, y: x.exp_()),
     *(lambda T, x, y: x.__setitem__(x > 0.3, 0.5), lambda T, x, y: x.masked_fill_(x > 0, 0.25)),
     *(lambda T, x, y: x.__setitem__(T.tensor([0]), y.sum()), lambda T, x, y: x.clamp_(-1, 1)),
+    *(
+        lambda T, x, y: x.mul_(x.mean().tanh()),
+        lambda T, x, y: x.detach().add_(0.25),
+        lambda T, x, y: x[:1].mul_(y[:1] * 2),
+    ),
 ]
 
 
