@@ -131,11 +131,10 @@ def fitted(contribution: Any, like: Any) -> Any:
             contribution = contribution.sum(repeated, keepdims=True)
         if contribution.shape != shape:  # smaller: the same gradient for every element
             contribution = np.broadcast_to(contribution, shape)
-    if isinstance(contribution, Tensor):
-        return (
-            contribution if contribution.array.dtype == like.dtype else cast(contribution, dtype=like.dtype)
-        )
-    return contribution if contribution.dtype == like.dtype else contribution.astype(like.dtype)
+    is_tensor = isinstance(contribution, Tensor)
+    if (contribution.array if is_tensor else contribution).dtype == like.dtype:
+        return contribution
+    return cast(contribution, dtype=like.dtype) if is_tensor else contribution.astype(like.dtype)
 
 
 def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:

@@ -158,12 +158,12 @@ class Function:
             name,
             f"{name}({{inputs}})",
             {"joint": rule},
-            False,
-            False,
-            True,
-            name,
-            f"{name}Backward",
-            None,
+            floating=False,
+            view=False,
+            mixed=True,
+            name=name,
+            backward=f"{name}Backward",
+            fast=None,
         )
 
     @staticmethod
@@ -245,19 +245,19 @@ class Function:
             for each, result in zip(arrived, ctx._results)
         ]
         returned = cls.backward(ctx, *given)
-        each = list(returned) if isinstance(returned, tuple | list) else [returned]
+        gradients = list(returned) if isinstance(returned, tuple | list) else [returned]
         count = len(ctx.needs_input_grad)
-        while len(each) > count and each[-1] is None:
-            each.pop()
-        if len(each) != count:
+        while len(gradients) > count and gradients[-1] is None:
+            gradients.pop()
+        if len(gradients) != count:
             raise RuntimeError(
                 f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
-                f"{count}, got {len(each)}): one for each argument of forward, None where there is none"
+                f"{count}, got {len(gradients)}): one for each argument of forward, None where there is none"
             )
-        for place, (one, shape) in enumerate(zip(each, ctx._shapes)):
+        for place, (one, shape) in enumerate(zip(gradients, ctx._shapes)):
             if one is not None and (shape is None or ctx.needs_input_grad[place]):
                 _check(cls.__name__, place, one, shape)
-        return tuple([one.array if bare and isinstance(one, Tensor) else one for one in each])
+        return tuple([one.array if bare and isinstance(one, Tensor) else one for one in gradients])
 
 
 def _no_forward(*inputs: Any, ctx: Any) -> Any:
@@ -318,8 +318,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             outputs = backward(ctx, *gradients)
         if not thread.state.recording:
             return outputs
-        each = outputs if isinstance(outputs, tuple) else (outputs,)
-        refusing = [one if one is None else _NoSecond.apply(one.detach().requires_grad_()) for one in each]
+        several = outputs if isinstance(outputs, tuple) else (outputs,)
+        refusing = [one if one is None else _NoSecond.apply(one.detach().requires_grad_()) for one in several]
         return tuple(refusing) if isinstance(outputs, tuple) else refusing[0]
 
     return once
