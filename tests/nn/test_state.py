@@ -100,3 +100,10 @@ def test_a_module_may_add_to_the_state():
             return state
 
     assert nn.Sequential(Counting()).state_dict()["count"] == 3
+
+
+def test_an_older_state_of_batch_normalization_lacks_the_number_of_batches():
+    net = nn.Sequential(nn.BatchNorm1d(2))
+    state = {name: tensor + 1 for name, tensor in net.state_dict().items() if "num_batches" not in name}
+    net.load_state_dict(state)
+    assert net[0].running_mean.tolist() == [1, 1] and net[0].num_batches_tracked.item() == 0
