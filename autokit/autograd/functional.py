@@ -108,7 +108,7 @@ def vjp(
     create_graph : bool
         Let the results be differentiable themselves.
     strict : bool
-        Raise where an output does not depend on the inputs, in place of giving zeros.
+        Raise where an output, or its gradient if that is differentiated, depends on none of the inputs.
 
     Examples
     --------

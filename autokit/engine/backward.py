@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from autokit.base import errors
-from autokit.engine.modes import thread
+from autokit.engine.modes import enable_grad, thread
 from autokit.engine.node import SEVERAL, Node
 from autokit.engine.operation import cast, unchanged
-from autokit.engine.record import OUT, source_line
+from autokit.engine.record import OUT, source_line, storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 
 
@@ -107,14 +107,14 @@ def accumulate(leaf: Tensor, g: Any) -> None:
     """Add the gradient ``g``, an array or a tensor, to the ``.grad`` of ``leaf``."""
     if not leaf._requires_grad:
         return  # it was frozen since
-    if isinstance(g, Tensor):
-        leaf._grad = g if leaf._grad is None else leaf._grad + g
-    elif leaf._grad is None:
-        leaf._grad = new_tensor(g)
-    elif leaf._grad._requires_grad:
-        leaf._grad = leaf._grad + new_tensor(g)
+    if leaf._grad is None:
+        leaf._grad = g.clone() if isinstance(g, Tensor) else new_tensor(g)
+    elif isinstance(g, Tensor) or leaf._grad._requires_grad:
+        with enable_grad():  # the sum keeps the graphs of both
+            leaf._grad = leaf._grad + g
     else:
         leaf._grad.array += g
+        storage_of(leaf._grad).changed()
 
 
 def fitted(contribution: Any, like: Any) -> Any:
@@ -131,11 +131,10 @@ def fitted(contribution: Any, like: Any) -> Any:
             contribution = contribution.sum(repeated, keepdims=True)
         if contribution.shape != shape:  # smaller: the same gradient for every element
             contribution = np.broadcast_to(contribution, shape)
-    if isinstance(contribution, Tensor):
-        return (
-            contribution if contribution.array.dtype == like.dtype else cast(contribution, dtype=like.dtype)
-        )
-    return contribution if contribution.dtype == like.dtype else contribution.astype(like.dtype)
+    is_tensor = isinstance(contribution, Tensor)
+    if (contribution.array if is_tensor else contribution).dtype == like.dtype:
+        return contribution
+    return cast(contribution, dtype=like.dtype) if is_tensor else contribution.astype(like.dtype)
 
 
 def fetch(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
@@ -194,12 +193,9 @@ def refuse_freed(node: Node) -> None:
     if node.saved is None:
         raise RuntimeError(
             "Trying to backward through the graph a second time (or directly access saved tensors after they "
-            "have "
-            "already been freed). Saved intermediate values of the graph are freed when you call .backward() "
-            "or "
-            "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second "
-            "time "
-            "or if you need to access saved tensors after calling backward."
+            "have already been freed). Saved intermediate values of the graph are freed when you call "
+            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+            "graph a second time or if you need to access saved tensors after calling backward."
         )
 
 

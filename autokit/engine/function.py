@@ -71,9 +71,8 @@ class FunctionCtx:
             if tensor is not None and tensor._version != version:
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace "
-                    "operation: "
-                    f"{errors.describe(tensor)} is at version {tensor._version}; save_for_backward kept "
-                    f"{version}"
+                    f"operation: {errors.describe(tensor)} is at version {tensor._version}; "
+                    f"save_for_backward kept {version}"
                 )
         return tuple([self._with_history(each, node) for each in self._saved])
 
@@ -159,12 +158,12 @@ class Function:
             name,
             f"{name}({{inputs}})",
             {"joint": rule},
-            False,
-            False,
-            True,
-            name,
-            f"{name}Backward",
-            None,
+            floating=False,
+            view=False,
+            mixed=True,
+            name=name,
+            backward=f"{name}Backward",
+            fast=None,
         )
 
     @staticmethod
@@ -182,8 +181,7 @@ class Function:
         """From the gradient of each result, compute that of each argument; to be defined by the subclass."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use "
-            "it with "
-            "backward mode AD."
+            "it with backward mode AD."
         )
 
     @classmethod
@@ -199,6 +197,8 @@ class Function:
                 cls.setup_context(ctx, args, output)
         results = output if isinstance(output, tuple) else (output,)
         for each in ctx._dirty:
+            if not any(each is result for result in results):
+                raise RuntimeError(f"{cls.__name__}.forward marked a tensor as dirty: it must return it, too")
             refuse_change(each)
             mark_changed(each)
         ctx._versions = tuple([0 if each is None else each._version for each in ctx._saved])
@@ -245,20 +245,19 @@ class Function:
             for each, result in zip(arrived, ctx._results)
         ]
         returned = cls.backward(ctx, *given)
-        each = list(returned) if isinstance(returned, tuple | list) else [returned]
+        gradients = list(returned) if isinstance(returned, tuple | list) else [returned]
         count = len(ctx.needs_input_grad)
-        while len(each) > count and each[-1] is None:
-            each.pop()
-        if len(each) != count:
+        while len(gradients) > count and gradients[-1] is None:
+            gradients.pop()
+        if len(gradients) != count:
             raise RuntimeError(
                 f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
-                f"{count}, got "
-                f"{len(each)}): one for each argument of forward, None where there is none"
+                f"{count}, got {len(gradients)}): one for each argument of forward, None where there is none"
             )
-        for place, (one, shape) in enumerate(zip(each, ctx._shapes)):
-            if one is not None and ctx.needs_input_grad[place]:
+        for place, (one, shape) in enumerate(zip(gradients, ctx._shapes)):
+            if one is not None and (shape is None or ctx.needs_input_grad[place]):
                 _check(cls.__name__, place, one, shape)
-        return tuple([one.array if bare and isinstance(one, Tensor) else one for one in each])
+        return tuple([one.array if bare and isinstance(one, Tensor) else one for one in gradients])
 
 
 def _no_forward(*inputs: Any, ctx: Any) -> Any:
@@ -274,17 +273,19 @@ def _with_node(result: Tensor, recorded: Tensor, dirty: bool) -> Tensor:
     return recorded
 
 
-def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...]) -> None:
+def _check(name: str, place: int, gradient: Any, shape: tuple[int, ...] | None) -> None:
+    if shape is None:
+        raise RuntimeError(
+            f"function {name}Backward returned a gradient different than None at position {place}, but the "
+            "argument of forward there is no tensor: return one gradient for each argument, in their order"
+        )
     if not isinstance(gradient, Tensor):
         raise RuntimeError(
             f"expected Variable or None (got {type(gradient).__name__}) from {name}.backward, as gradient "
             f"{place}"
         )
     try:
-        fits = (
-            np.broadcast_shapes(gradient.array.shape, shape) == gradient.array.shape
-            or gradient.array.size == 1
-        )
+        fits = np.broadcast_shapes(gradient.array.shape, shape) == gradient.array.shape
     except ValueError:
         fits = False
     if not fits:
@@ -317,8 +318,8 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             outputs = backward(ctx, *gradients)
         if not thread.state.recording:
             return outputs
-        each = outputs if isinstance(outputs, tuple) else (outputs,)
-        refusing = [one if one is None else _NoSecond.apply(one.detach().requires_grad_()) for one in each]
+        several = outputs if isinstance(outputs, tuple) else (outputs,)
+        refusing = [one if one is None else _NoSecond.apply(one.detach().requires_grad_()) for one in several]
         return tuple(refusing) if isinstance(outputs, tuple) else refusing[0]
 
     return once

@@ -58,12 +58,8 @@ class Watch:
         into_leaves: bool = True,
         rehearsal: bool = False,
     ) -> None:
-        self.wanted, self.listener, self.create_graph, self.rehearsal = (
-            wanted,
-            listener,
-            create_graph,
-            rehearsal,
-        )
+        self.wanted, self.listener = wanted, listener
+        self.create_graph, self.rehearsal = create_graph, rehearsal
         self.retain_graph = retain_graph or rehearsal
         self.into_leaves = into_leaves and not rehearsal
         self.useful = None if wanted is None else leading_to(wanted, roots)
@@ -254,10 +250,10 @@ def as_tuple(value: Any, count: int) -> tuple[Any, ...]:
     RuntimeError
         If there are more or fewer of them.
     """
-    each = value if isinstance(value, tuple) else (value,)
-    if len(each) != count:
-        raise RuntimeError(f"a hook returned {len(each)} gradients for {count}")
-    return each
+    gradients = value if isinstance(value, tuple) else (value,)
+    if len(gradients) != count:
+        raise RuntimeError(f"a hook returned {len(gradients)} gradients for {count}")
+    return gradients
 
 
 def awaited_by_hooks(roots: Sequence[Any]) -> dict[Any, int]:

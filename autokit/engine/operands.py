@@ -67,11 +67,9 @@ def as_operands(operation: Operation, values: Sequence[Any], cast: Callable[...,
         common = dtypes.get_default_dtype().numpy
     return tuple(
         [
-            _scalar(value, common)
-            if not isinstance(value, Tensor)
-            else value
-            if value.array.dtype == common
-            else cast(value, dtype=common)
+            cast(value, dtype=common)
+            if isinstance(value, Tensor) and value.array.dtype != common
+            else _scalar(value, common)
             for value in values
         ]
     )
@@ -126,11 +124,8 @@ _REFLECTED = {
 
 def has_reflected(operation: Operation, value: Any) -> bool:
     """Whether ``value``, no tensor and no number, defines the reflected operator, such as ``__radd__``."""
-    is_operand = isinstance(value, Tensor | int | float | np.generic | np.ndarray) or type(value) in (
-        list,
-        tuple,
-        str,
-    )
+    plain = Tensor | int | float | np.generic | np.ndarray
+    is_operand = isinstance(value, plain) or type(value) in (list, tuple, str)
     return not is_operand and hasattr(type(value), _REFLECTED.get(operation.name, "no such operator"))
 
 
@@ -144,7 +139,7 @@ def dtype_of_number(value: Any) -> np.dtype[Any]:
 
 
 def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A number as a NumPy scalar of the tensors' dtype, which works beside arrays on every device."""
+    """A number as a NumPy scalar, which works beside arrays on every device; a tensor or None as it is."""
     if value is None or isinstance(value, Tensor):
         return value
     try:
@@ -217,8 +212,7 @@ def bind(
     if len(positional) > len(defaults):
         raise TypeError(
             f"{operation.name}() takes {len(names)} tensors and the settings "
-            f"{', '.join(defaults) or '(none)'}; "
-            f"got {len(operands) + len(positional)} arguments"
+            f"{', '.join(defaults) or '(none)'}; got {len(operands) + len(positional)} arguments"
         )
     chosen = {**defaults, **dict(zip(defaults, positional))}
     for name, value in settings.items():

@@ -234,8 +234,7 @@ class Tensor:
             if gradient.array.dtype != self.array.dtype:
                 raise RuntimeError(
                     f"assigned grad has data of a different type: {gradient.dtype.name}, where the tensor "
-                    "has "
-                    f"{self.dtype.name}"
+                    f"has {self.dtype.name}"
                 )
         self._grad = gradient
 
@@ -341,8 +340,7 @@ class Tensor:
         if on_a_gpu(self.array):
             raise TypeError(
                 f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
-                "tensor to "
-                "host memory first."
+                "tensor to host memory first."
             )
         return self.array
 

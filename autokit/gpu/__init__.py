@@ -13,6 +13,7 @@ A rule calls NumPy alone: NEP 13 and NEP 18 dispatch ``np.exp(a)`` and ``np.wher
   :func:`~autokit.gpu.lacking.vector_norm`
 * ``linalg``, which raises no error by default: :func:`~autokit.gpu.lacking.raising`
 * ``linalg.solve``, which does not broadcast batches: :func:`~autokit.gpu.lacking.solve`
+* ``linalg.lstsq`` of batches, which NumPy lacks too: :func:`~autokit.gpu.lacking.lstsq`
 * SciPy's special functions, which are in another module: :func:`~autokit.gpu.lacking.special_functions`
 * an array without dimensions has no dimension 0 to reduce: ``dims_of`` of ``base.errors`` gives ``()``
 """

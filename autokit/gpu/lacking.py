@@ -168,6 +168,16 @@ def solve(a: Any, b: Any) -> Any:
         return np.linalg.solve(a, b)
 
 
+def lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any]:
+    """Solutions, ranks and singular values: ``np.linalg.lstsq``, and by the pseudoinverse for batches."""
+    if a.ndim == b.ndim == 2 and a.size and b.size:
+        solution, _, rank, values = np.linalg.lstsq(a, b, rcond)
+        return solution, module_of(a).asarray(rank, np.int64), values
+    values = np.linalg.svd(a, compute_uv=False)
+    rank = (values > rcond * largest(values, -1)).sum(axis=-1)
+    return np.linalg.pinv(a, rcond) @ b, rank, values
+
+
 def special_functions(array: Any) -> ModuleType:
     """The module of SciPy's special functions for ``array``; it is imported when it is first needed."""
     if on_a_gpu(array):

@@ -29,9 +29,8 @@ def per_dimension(value: Any, ndim: int) -> tuple[int, ...]:
 class FunctionLayer(Module):
     """A function of :mod:`autokit.nn.functional` as a module.
 
-    A subclass names the function, and lists its settings with their defaults,
-    as a dataclass does.  They are the arguments of the class, and attributes,
-    which may be changed later.
+    A subclass names the function, and lists its settings with their defaults, as a dataclass does. They are
+    the arguments of the class, and attributes, which may be changed later.
 
     Attributes
     ----------

@@ -35,8 +35,8 @@ _KINDS = {
 class Module(Hookable):
     """The base of all layers and models.
 
-    Subclasses call ``super().__init__()``, assign layers and parameters to
-    attributes, and define ``forward``.
+    Subclasses call ``super().__init__()``, assign layers and parameters to attributes, and define
+    ``forward``.
 
     Attributes
     ----------
@@ -511,8 +511,7 @@ def _not_a_module(value: Any) -> str:
 def _name_layer(error: Exception, module: Module) -> None:
     """Add to ``error`` which layer of the model it comes from, if that is one of autokit's.
 
-    An error in a learner's ``forward`` needs no such help, and the innermost
-    layer alone says where.
+    An error in a learner's ``forward`` needs no such help, and the innermost layer alone says where.
     """
     home = str(type(module).forward.__module__)
     if not home.startswith("autokit.nn.") or home == "autokit.nn.container" or hasattr(error, "layer"):

@@ -5,6 +5,7 @@ from autokit.ops import (
     attention,
     collect,
     convolution,
+    cross_entropy,
     dropout,
     embedding,
     fold,
@@ -18,6 +19,7 @@ from autokit.ops import (
 for _family in (
     attention,
     convolution,
+    cross_entropy,
     dropout,
     embedding,
     fold,

@@ -55,7 +55,8 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
         for path, owner in module.named_modules(remove_duplicate=False)
         for name, register in _entries(owner)
     }
-    missing = [path for path in entries if path not in state]
+    # States from before PyTorch 0.4.1 lack the number of batches, and are complete without it.
+    missing = [path for path in entries if path not in state and entries[path][1] != "num_batches_tracked"]
     unexpected = [path for path in state if path not in entries]
     found = [path for path in entries if path in state]
     errors = [text for path in found if (text := _misfit(path, entries[path], state[path]))]
@@ -74,7 +75,8 @@ def load_state(module: Module, state: Mapping[str, Any], strict: bool, assign: b
             if not assign:
                 tensor.copy_(value)
             elif isinstance(tensor, Parameter):
-                register[name] = Parameter(value, requires_grad=tensor.requires_grad)
+                held = value if isinstance(value, Parameter) else Parameter(value)
+                register[name] = held.requires_grad_(tensor.requires_grad)
             else:
                 register[name] = value
     return IncompatibleKeys(missing, unexpected)

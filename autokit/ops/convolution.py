@@ -95,11 +95,9 @@ _BY_BIAS = derivative("1, summed over positions", lambda g: g.sum((0, *range(2, 
 )
 def convolution(input, weight, bias=None, /, windows=None, groups=1):
     """Each output is the sum of a window of ``input`` times ``weight``, plus ``bias``; see :func:`conv2d`."""
-    counts, matrices = windows.counts(input.shape[2:]), _matrices(weight, groups)
-    out, first = (
-        np.empty_like(input, shape=(len(input), len(weight), *counts), order="C"),
-        _images_first(counts),
-    )
+    counts = windows.counts(input.shape[2:])
+    out = np.empty_like(input, shape=(len(input), len(weight), *counts), order="C")
+    matrices, first = _matrices(weight, groups), _images_first(counts)
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *counts))):
         rows = matrices @ _columns(input[block], windows, groups, first)
         out[block] = _unlaid(rows, out[block].shape, first)
@@ -126,7 +124,7 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
     out = np.empty_like(input, shape=(len(input), channels, *size), order="C")
     matrices, first = _matrices(weight, groups).swapaxes(1, 2), _images_first(counts)
     places = (*windows.kernel, *counts)
-    for block in _blocks(len(input), channels * math.prod((*windows.kernel, *counts))):
+    for block in _blocks(len(input), channels * math.prod(places)):
         columns = matrices @ _rows(input[block], groups, first)
         added = windows.add_up(columns.reshape((-1, *places) if first else (channels, *places, -1)), size)
         out[block] = _unlaid(added, out[block].shape, first)
@@ -153,9 +151,8 @@ def convolution_by_weight(g, input, /, windows, groups):
     channels, outputs, first = input.shape[1] // groups, g.shape[1] // groups, _images_first(g.shape[2:])
     total = np.zeros_like(g, shape=(groups, channels * math.prod(windows.kernel), outputs), order="C")
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *g.shape[2:]))):
-        part = _columns(input[block], windows, groups, first) @ _rows(g[block], groups, first).swapaxes(
-            -1, -2
-        )
+        columns = _columns(input[block], windows, groups, first)
+        part = columns @ _rows(g[block], groups, first).swapaxes(-1, -2)
         total += part.sum(0) if first else part
     return total.swapaxes(1, 2).reshape((groups * outputs, channels, *windows.kernel))
 
@@ -193,18 +190,16 @@ def _transpose(ndim, input, weight, bias, stride, padding, output_padding, group
             f"{list(steps)}"
         )
     windows = Windows(tuple(weight.shape[2:]), steps, around, spread)
-    size = tuple(
-        [
-            (count - 1) * step - 2 * edge + gap * (width - 1) + extra + 1
-            for count, width, step, edge, gap, extra in zip(input.shape[-ndim:], *windows, more)
-        ]
-    )
-    if min(size) < 1:
+    sizes = [
+        (count - 1) * step - 2 * edge + gap * (width - 1) + extra + 1
+        for count, width, step, edge, gap, extra in zip(input.shape[-ndim:], *windows, more)
+    ]
+    if min(sizes) < 1:
         raise RuntimeError(
-            f"{name}: Output size {list(size)} is too small: {describe(input)} has less than the padding "
+            f"{name}: Output size {sizes} is too small: {describe(input)} has less than the padding "
             f"{list(around)} takes off"
         )
-    settings: dict[str, Any] = {"size": size, "windows": windows, "groups": groups}
+    settings: dict[str, Any] = {"size": tuple(sizes), "windows": windows, "groups": groups}
     if input.ndim == ndim + 1:
         return transposed_convolution(input.unsqueeze(0), weight, bias, **settings).squeeze(0)
     return transposed_convolution(input, weight, bias, **settings)

@@ -15,27 +15,25 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of
-from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import raising
+from autokit.ops.gather import return_type
 from autokit.ops.names import Names
-from autokit.ops.solve import LinAlgError, inv, require_square, transposed, triangular_solution
-from autokit.ops.take_along import return_type
+from autokit.ops.solve import (
+    LinAlgError,
+    inv,
+    require_matrices,
+    require_square,
+    transposed,
+    triangular_solution,
+)
 
 QR = return_type("linalg_qr", "Q", "R")
 SVD = return_type("linalg_svd", "U", "S", "Vh")
 OlderSVD = return_type("svd", "U", "S", "V")
 Eigh = return_type("linalg_eigh", "eigenvalues", "eigenvectors")
 Eig = return_type("linalg_eig", "eigenvalues", "eigenvectors")
-
-
-def _require_matrices(name: str, a: Any) -> None:
-    if a.ndim < 2:
-        raise RuntimeError(
-            f"{name}: The input tensor A must have at least 2 dimensions, but its shape is {list(a.shape)}"
-        )
-    require_floats(name, a)
 
 
 def _identity(a: Any) -> Any:
@@ -102,9 +100,9 @@ def cholesky(A: Tensor, upper: bool = False) -> Tensor:
     Parameters
     ----------
     A : Tensor
-        Symmetric positive definite matrices; the lower half of each is read.
+        Symmetric positive definite matrices; one half of each is read, the lower one unless ``upper``.
     upper : bool
-        Which triangle.
+        Which triangle, and which half is read.
 
     Raises
     ------
@@ -127,7 +125,7 @@ def cholesky(A: Tensor, upper: bool = False) -> Tensor:
     tensor([[2., 0.],
             [1., 2.]])
     """
-    return transposed(_cholesky(A)) if upper else _cholesky(A)
+    return transposed(_cholesky(transposed(A))) if upper else _cholesky(A)
 
 
 # ---------------------------------------------------------------- QR
@@ -172,7 +170,7 @@ def _qr_gradient(g: Any, out: Any, mode: str) -> Any:
     backward="LinalgQrBackward0",
 )
 def _qr(a, /, mode="reduced"):
-    _require_matrices("linalg.qr", a)
+    require_matrices("linalg.qr", a)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected 'reduced' (default), 'complete' or 'r'"
@@ -218,30 +216,30 @@ def qr(input: Tensor, some: bool = True) -> Any:
 # ---------------------------------------------------------------- singular values
 
 
+def _gradient_by_vectors(g: Any, u: Any, s: Any, vh: Any) -> Any:
+    """The gradient of A = U diag(S) Vᵀ through U: how its columns turn, and what leads out of them."""
+    differences = _row(s * s) - _column(s * s)
+    change = u @ (_off_diagonal(_skew(transposed(u) @ g), differences) * _row(s))
+    if u.shape[-2] > u.shape[-1]:
+        outside = g / _row(s)
+        change = change + outside - u @ (transposed(u) @ outside)
+    return change @ vh
+
+
 def _svd_gradient(g: Any, out: Any) -> Any:
     """The gradient through U, S and Vᵀ, those that have one; columns beyond the smaller size have none."""
     g_u, g_s, g_vh = g
     u, s, vh = out
     size = s.shape[-1]
     u, vh = u[..., :size], vh[..., :size, :]
-    differences = _row(s * s) - _column(s * s)
     total = 0.0
     if g_s is not None:
         total = total + (u * _row(g_s)) @ vh
     if g_u is not None:
-        g_u = g_u[..., :size]
-        turn = _off_diagonal(_skew(transposed(u) @ g_u), differences)
-        total = total + u @ (turn * _row(s)) @ vh
-        if u.shape[-2] > size:  # what leads out of the columns of U
-            outside = g_u / _row(s)
-            total = total + (outside - u @ (transposed(u) @ outside)) @ vh
-    if g_vh is not None:
-        g_vh = g_vh[..., :size, :]
-        turn = _off_diagonal(_skew(vh @ transposed(g_vh)), differences)
-        total = total + u @ (_column(s) * turn) @ vh
-        if vh.shape[-1] > size:
-            outside = g_vh / _column(s)
-            total = total + u @ (outside - (outside @ transposed(vh)) @ vh)
+        total = total + _gradient_by_vectors(g_u[..., :size], u, s, vh)
+    if g_vh is not None:  # as the gradient of Aᵀ = V diag(S) Uᵀ
+        by_v = _gradient_by_vectors(transposed(g_vh[..., :size, :]), transposed(vh), s, transposed(u))
+        total = total + transposed(by_v)
     return total
 
 
@@ -255,7 +253,7 @@ def _svd_gradient(g: Any, out: Any) -> Any:
     backward="LinalgSvdBackward0",
 )
 def _svd(a, /, full_matrices=True):
-    _require_matrices("linalg.svd", a)
+    require_matrices("linalg.svd", a)
     try:
         return tuple(np.linalg.svd(a, full_matrices=full_matrices))
     except np.linalg.LinAlgError:

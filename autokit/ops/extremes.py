@@ -14,9 +14,9 @@ from autokit.base.errors import one_dim, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor
 from autokit.ops.choose import maximum, minimum
+from autokit.ops.gather import along, put_back, read, return_type
 from autokit.ops.names import Names
 from autokit.ops.reduce import Dim, checked, checked_one, count, restored
-from autokit.ops.take_along import along, put_back, read, return_type
 
 
 def require_elements(name: str, input: Tensor, dim: Any) -> None:

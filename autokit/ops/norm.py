@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.devices import module_of
 from autokit.base.dtypes import dtype as Dtype
 from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
@@ -18,7 +19,7 @@ from autokit.ops.decomposition import svdvals
 from autokit.ops.names import Names, public
 from autokit.ops.reduce import Dim, converted, restored
 from autokit.ops.shape import broadcast_tensors
-from autokit.ops.solve import LinAlgError, inv
+from autokit.ops.solve import inv, slogdet
 
 
 def _norm_gradient(g: Any, a: Any, out: Any, shape: tuple[int, ...], p: float, dim: tuple[int, ...]) -> Any:
@@ -81,7 +82,7 @@ def vector_norm(
     """
     require_tensor("linalg.vector_norm", x)
     x = converted(x, dtype)
-    dims = dims_of(dim, x.ndim) if dim != () else dims_of(None, x.ndim)
+    dims = dims_of(None if dim in ((), []) else dim, x.ndim)
     if (ord < 0 or ord == math.inf) and any(x.shape[place] == 0 for place in dims):
         raise RuntimeError(
             f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor: it has no identity"
@@ -183,13 +184,14 @@ def cond(A: Tensor, p: float | str | None = None) -> Tensor:
     For 2, the default, it is the largest over the smallest singular value; for another order ``p`` of
     ``matrix_norm``, the norm of A times that of its inverse. It is infinite for a singular matrix.
     """
-    if p in (None, 2):
+    if p in (None, 2, -2):
         values = svdvals(A)
-        return values[..., 0] / values[..., -1]
-    try:
-        return matrix_norm(A, p) * matrix_norm(inv(A), p)  # type: ignore[arg-type]
-    except LinAlgError:
-        return new_tensor(np.full_like(A.array, np.inf, shape=A.array.shape[:-2]))
+        ends = values[..., 0], values[..., -1]
+        return ends[1] / ends[0] if p == -2 else ends[0] / ends[1]
+    singular = slogdet(A).sign == 0
+    identity = new_tensor(module_of(A).eye(A.shape[-1], dtype=A.array.dtype))
+    inverse = inv(where(singular[..., None, None], identity, A))
+    return where(singular, math.inf, matrix_norm(A, p) * matrix_norm(inverse, p))  # type: ignore[arg-type]
 
 
 # ---------------------------------------------------------------- distances
@@ -254,6 +256,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         require_tensor("cdist", x, name.lower())
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+        require_floats("cdist", x.array)
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

@@ -18,10 +18,10 @@ from autokit.base.errors import describe, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.fold import Size, Windows, numbers_of
+from autokit.ops.gather import add_at_places
 from autokit.ops.names import Names
 from autokit.ops.pad import AxisMap, along, resample
 from autokit.ops.reduce import mean
-from autokit.ops.take_along import add_at_places
 
 # ---------------------------------------------------------------- the largest
 

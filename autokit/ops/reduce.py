@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.devices import module_of
 from autokit.base.dtypes import dtype as Dtype
 from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
@@ -115,7 +116,7 @@ def sum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Dtype |
 )
 def total_of_numbers(a, /, dim=None, keepdim=False):
     """See :func:`nansum`."""
-    return total.operation.forward(np.where(a == a, a, np.zeros_like(a)), dim, keepdim)
+    return np.nansum(a, axis=dim, keepdims=keepdim, dtype=None if a.dtype.kind == "f" else np.int64)
 
 
 def nansum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Dtype | None = None) -> Tensor:
@@ -201,7 +202,7 @@ def prod(
 @operation("count", "count of {a} ≠ 0", name="count_nonzero")
 def count_of_nonzero(a, /, dim=None):
     """See :func:`count_nonzero`."""
-    return (a != 0).sum(axis=dim, dtype=np.int64)
+    return module_of(a).asarray(np.count_nonzero(a, axis=dim))
 
 
 def count_nonzero(input: Tensor, dim: Dim = None) -> Tensor:
@@ -212,7 +213,7 @@ def count_nonzero(input: Tensor, dim: Dim = None) -> Tensor:
 @operation("all", "all {a}", name="all")
 def all_true(a, /, dim=None, keepdim=False):
     """See :func:`all`."""
-    return (a != 0).all(axis=dim, keepdims=keepdim)
+    return a.all(axis=dim, keepdims=keepdim)
 
 
 def all(input: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
@@ -223,7 +224,7 @@ def all(input: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
 @operation("any", "any {a}", name="any")
 def any_true(a, /, dim=None, keepdim=False):
     """See :func:`any`."""
-    return (a != 0).any(axis=dim, keepdims=keepdim)
+    return a.any(axis=dim, keepdims=keepdim)
 
 
 def any(input: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:

@@ -13,9 +13,9 @@ from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import accumulate
+from autokit.ops.gather import along, put_back, return_type
 from autokit.ops.join import cat
 from autokit.ops.names import Names
-from autokit.ops.take_along import along, put_back, return_type
 
 
 def _scanned(scan: Callable[..., Any], a: Any, dim: int) -> Any:
@@ -194,7 +194,7 @@ def diff(
         raise RuntimeError(f"order must be non-negative but got {n}")
     place = one_dim(dim, input.array.ndim)
     parts = [part for part in (prepend, input, append) if part is not None]
-    result = cat(parts, place) if len(parts) > 1 else input
+    result = cat(parts, place) if n and len(parts) > 1 else input
     for _ in range(min(n, result.array.shape[place])):
         steps = result.array.shape[place] - 1
         later, earlier = result.narrow(place, 1, max(steps, 0)), result.narrow(place, 0, max(steps, 0))

@@ -16,7 +16,7 @@ from autokit.engine.inplace import write
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import combine_at
-from autokit.ops.gather import checked_index, corner, plain_gather
+from autokit.ops.gather import add_at_places, checked_index, corner, plain_gather
 from autokit.ops.index import (
     along,
     as_element,
@@ -27,7 +27,6 @@ from autokit.ops.index import (
     spread,
 )
 from autokit.ops.names import Names
-from autokit.ops.take_along import add_at_places
 from autokit.ops.triangle import diagonal
 
 # ---------------------------------------------------------------- everywhere

@@ -15,9 +15,9 @@ from autokit.base.errors import require_floats
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu import lacking
+from autokit.ops.gather import return_type
 from autokit.ops.names import Names
 from autokit.ops.product import matmul
-from autokit.ops.take_along import return_type
 
 Slogdet = return_type("slogdet", "sign", "logabsdet")
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
@@ -33,18 +33,23 @@ def transposed(a: Any) -> Any:
     return np.swapaxes(a, -1, -2)
 
 
-def require_square(name: str, a: Any) -> None:
-    """Raise unless the array ``a``, the operand of the function ``name``, holds square matrices of floats."""
+def require_matrices(name: str, a: Any) -> None:
+    """Raise unless the array ``a``, the operand of the function ``name``, holds matrices of floats."""
     if a.ndim < 2:
         raise RuntimeError(
             f"{name}: The input tensor A must have at least 2 dimensions, but its shape is {list(a.shape)}"
         )
+    require_floats(name, a)
+
+
+def require_square(name: str, a: Any) -> None:
+    """Raise unless the array ``a``, the operand of the function ``name``, holds square matrices of floats."""
+    require_matrices(name, a)
     if a.shape[-1] != a.shape[-2]:
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} "
             "matrices"
         )
-    require_floats(name, a)
 
 
 def _singular(name: str) -> LinAlgError:
@@ -146,24 +151,32 @@ def logdet(input: Tensor) -> Tensor:
     return np.where(sign < 0, np.nan, logarithm)  # type: ignore[return-value]
 
 
-def matrix_power(input: Tensor, n: int) -> Tensor:
+def _power_gradient(g: Any, a: Any, n: int) -> Any:
+    """The sum of Aᵀᵏ G Aᵀⁿ⁻¹⁻ᵏ over k: it stands in the power of a matrix of blocks, (Aᵀ G; 0 Aᵀ)ⁿ."""
+    turned, size = transposed(a), a.shape[-1]
+    blocks = [turned, g], [np.zeros_like(g), turned]
+    both = np.concatenate([np.concatenate(row, axis=-1) for row in blocks], axis=-2)
+    return on(matrix_power, both, n=n)[..., :size, size:]
+
+
+@operation("ⁿ", "{a}ⁿ", a=derivative("Σ {a}ᵀᵏ · g · {a}ᵀⁿ⁻¹⁻ᵏ", _power_gradient))
+def matrix_power(a, /, n):
     """A square matrix times itself, ``n`` times; the inverse's power where ``n`` is negative.
 
     >>> import autokit as torch
     >>> torch.matrix_power(torch.tensor([[1.0, 1.0], [1.0, 0.0]]), 10)[0, 1]
     tensor(55.)
+
+    Notes
+    -----
+    The gradient is computed with blocks: N. J. Higham, "Functions of Matrices", 2008, theorem 3.6.
     """
-    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise RuntimeError(
-            f"matrix_power: A must be batches of square matrices, but its shape is {list(input.shape)}"
+            f"matrix_power: A must be batches of square matrices, but its shape is {list(a.shape)}"
         )
-    if n < 0:
-        return matrix_power(inv(input), -n)
-    if n == 0:
-        return input * 0 + new_tensor(module_of(input).eye(input.shape[-1], dtype=input.array.dtype))
-    half = matrix_power(input, n // 2) if n > 1 else None
-    square = input if half is None else matmul(half, half)
-    return matmul(square, input) if n % 2 and n > 1 else square
+    base = a.copy() if n >= 0 else inv.operation.forward(a)  # NumPy's first power would be a itself
+    return np.linalg.matrix_power(base, abs(n))
 
 
 # ---------------------------------------------------------------- systems of equations
@@ -263,6 +276,8 @@ def triangular_solution(a, b, /, upper=True, unitriangular=False):
         identity = module_of(a).eye(a.shape[-1], dtype=a.dtype)
         half = np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
         return lacking.solve(half + identity if unitriangular else half, b)
+    if not (a.size and b.size):
+        return a @ b  # nothing to solve for: a result of the right shape
     from scipy.linalg import solve_triangular
 
     try:
@@ -325,13 +340,15 @@ def _pinv_gradient(g: Any, a: Any, out: Any) -> Any:
     return -(back @ g @ back) + (outside - a @ (out @ outside)) + (inside - (inside @ out) @ a)
 
 
+def _rounding(a: Any) -> float:
+    """Singular values up to this, relative to the largest, may come from rounding errors."""
+    return max(a.shape[-2:]) * float(np.finfo(a.dtype).eps)
+
+
 @operation("⁺", "{a}⁺", a=derivative("Golub and Pereyra's formula", _pinv_gradient), name="pinv")
 def _pinv(a, /, rtol=None, hermitian=False):
-    if a.ndim < 2:
-        raise RuntimeError(f"linalg.pinv: expected matrices, but the shape is {list(a.shape)}")
-    require_floats("linalg.pinv", a)
-    if rtol is None:
-        rtol = max(a.shape[-2:]) * np.finfo(a.dtype).eps
+    require_matrices("linalg.pinv", a)
+    rtol = _rounding(a) if rtol is None else rtol
     return np.linalg.pinv(a, rtol, hermitian) if hermitian else np.linalg.pinv(a, rtol)
 
 
@@ -378,12 +395,31 @@ def matrix_rank(
     rtol: float | None = None,
 ) -> Tensor:
     """How many singular values exceed ``atol``, or ``rtol`` times the largest; by default rounding errors."""
-    require_floats("linalg.matrix_rank", A.array)
-    if atol is None:
-        atol = tol
+    require_matrices("linalg.matrix_rank", A.array)
+    atol = tol if atol is None else atol
+    if atol is not None and rtol is not None:
+        atol, rtol = np.maximum(atol, rtol * np.linalg.norm(A.array, 2, (-2, -1))), None
     asked: dict[str, Any] = {"hermitian": hermitian or None, "rtol": rtol}
     settings = {name: value for name, value in asked.items() if value is not None}  # CuPy knows neither
     return new_tensor(np.linalg.matrix_rank(A.array, atol, **settings))
+
+
+def _lstsq_gradients(g: Any, a: Any, b: Any, rcond: float | None) -> tuple[Any, Any]:
+    """The gradients of the solution, X = A⁺ B."""
+    inverse = on(_pinv, a, rtol=rcond)
+    return _pinv_gradient(g[0] @ transposed(b), a, inverse), transposed(inverse) @ g[0]
+
+
+@operation(
+    "lstsq",
+    "the X of least ‖{a} · X − {b}‖",
+    joint=derivative({"a": "as of {a}⁺ · {b}", "b": "({a}⁺)ᵀ ·"}, _lstsq_gradients),
+    name="lstsq",
+    backward="LinalgLstsqBackward0",
+)
+def _lstsq(a, b, /, rcond=None):
+    require_matrices("linalg.lstsq", a)
+    return lacking.lstsq(a, b, _rounding(a) if rcond is None else rcond)
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
@@ -398,8 +434,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     rcond : float, optional
         Singular values up to this, relative to the largest, count as 0.
     driver : str, optional
-        LAPACK's name of a method; all compute by the pseudoinverse here, and "gelsd" and "gelss" give the
-        singular values too.
+        LAPACK's name of a method; here NumPy chooses "gelsd" for one matrix, and batches are solved by the
+        pseudoinverse. "gelsd" and "gelss" give the singular values.
 
     Returns
     -------
@@ -414,14 +450,12 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
             f"torch.linalg.lstsq: input.size(-2) should match other.size({-1 if vector else -2}), but the "
             f"shapes are {list(A.shape)} and {list(B.shape)}"
         )
-    solution = matmul(pinv(A, rcond), columns)
-    rank = matrix_rank(A, rtol=rcond)
+    solution, rank, values = _lstsq(A, columns, rcond=rcond)
     empty = new_tensor(np.zeros_like(A.array, shape=0))
     full = (rank.array == A.shape[-1]).all() and A.shape[-2] > A.shape[-1]
-    residuals = empty
-    if full and driver not in (None, "gelsy"):
-        residuals = ((matmul(A, solution) - columns) ** 2).sum(-2)
-    values = new_tensor(np.linalg.svd(A.array, compute_uv=False)) if driver in ("gelsd", "gelss") else empty
+    wanted = full and driver not in (None, "gelsy")
+    residuals = ((matmul(A, solution) - columns) ** 2).sum(-2) if wanted else empty
+    values = values.detach() if driver in ("gelsd", "gelss") else empty
     return Lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)
 
 

@@ -14,8 +14,8 @@ from autokit.base.devices import beside, module_of
 from autokit.base.errors import describe, one_dim, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.ops.gather import along, put_back, read, return_type
 from autokit.ops.names import Names
-from autokit.ops.take_along import along, put_back, read, return_type
 
 # ---------------------------------------------------------------- sorting
 

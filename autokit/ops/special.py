@@ -166,7 +166,7 @@ def i1(a, /):
 @operation(
     "x log y",
     "{a} · log {b}",
-    a=derivative("log {b}", lambda g, a, b: np.where((a == 0) & (b <= 0), 0, g * np.log(b))),
+    a=derivative("log {b}", lambda g, a, b: np.where((a == 0) & (b <= 0), 0, on(xlogy, g, b))),
     b=derivative("{a} / {b}", lambda g, a, b: g * a / b),
     floating=True,
 )
@@ -190,7 +190,7 @@ def logit(a, /, eps=None):
     """log(x / (1 − x)), the inverse of the sigmoid; with ``eps``, of x clamped to [eps, 1 − eps]."""
     if eps is not None:
         a = np.clip(a, eps, 1 - eps)
-    return np.log(a / (1 - a))
+    return special_functions(a).logit(a)
 
 
 def _slope_of_sinc(g: Any, a: Any) -> Any:

@@ -13,9 +13,9 @@ from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import accumulate, like
 from autokit.ops.extremes import require_elements, shared_among_ties
+from autokit.ops.gather import along, put_back, read, return_type
 from autokit.ops.names import Names
 from autokit.ops.sort import order_of, sort
-from autokit.ops.take_along import along, put_back, read, return_type
 
 # ---------------------------------------------------------------- medians
 

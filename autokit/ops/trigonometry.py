@@ -131,13 +131,13 @@ def atanh(a, /):
 @operation("rad", "{a} · π/180", a=derivative("π/180", lambda g: g * (math.pi / 180)), floating=True)
 def deg2rad(a, /):
     """Degrees to radians."""
-    return a * (math.pi / 180)
+    return np.deg2rad(a)
 
 
 @operation("deg", "{a} · 180/π", a=derivative("180/π", lambda g: g * (180 / math.pi)), floating=True)
 def rad2deg(a, /):
     """Radians to degrees."""
-    return a * (180 / math.pi)
+    return np.rad2deg(a)
 
 
 @operation(

@@ -21,11 +21,10 @@ from autokit.ops.reduce import Dim, checked, count, mean, restored
 
 def _squared_deviation(a: Any, dim: Any, keepdim: bool, correction: float) -> Any:
     """The variance in float64, in which the squares of float32 do not overflow."""
-    size = count(a.shape, dim)
-    wide = a.astype(np.float64)
-    centred = wide - wide.sum(axis=dim, keepdims=True) / size if size else wide
-    # Where n − correction is 0 or less, the result is 0 / 0, a nan.
-    return (centred * centred).sum(axis=dim, keepdims=keepdim) / np.float64(max(size - correction, 0))
+    size = np.float64(count(a.shape, dim))
+    # Where n − correction is 0 or less, the factor is infinite; times a variance of 0 it is a nan.
+    spread = np.var(a, axis=dim, dtype=np.float64, keepdims=keepdim) if size else a.sum(dim, keepdims=keepdim)
+    return spread * (size / max(size - correction, 0))
 
 
 def _variance_gradient(g: Any, a: Any, shape: Any, dim: Any, correction: float) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autokit.engine.tensor import Tensor
-from autokit.optim.optimizer import Group, Optimizer, Params, check_not_negative, zeros
+from autokit.optim.optimizer import Group, Optimizer, Params, checked, zeros
 
 
 class Adagrad(Optimizer):
@@ -63,10 +63,9 @@ class Adagrad(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        settings = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
-        settings["initial_accumulator_value"] = initial_accumulator_value
-        check_not_negative(**settings)
-        super().__init__(params, {**settings, "maximize": maximize})
+        settings = checked(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay, maximize=maximize)
+        settings |= checked(initial_accumulator_value=initial_accumulator_value)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The sum before the first gradient."""
@@ -136,8 +135,7 @@ class RMSprop(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_not_negative(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        settings = {"lr": lr, "alpha": alpha, "eps": eps, "weight_decay": weight_decay, "momentum": momentum}
+        settings = checked(lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum)
         super().__init__(params, {**settings, "centered": centered, "maximize": maximize})
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
@@ -213,8 +211,7 @@ class Adadelta(Optimizer):
     ) -> None:
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}")
-        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        settings = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        settings = checked(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize)
         super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autokit.engine.tensor import Tensor
-from autokit.optim.optimizer import Group, Optimizer, Params, check_betas, check_not_negative, zeros
+from autokit.optim.optimizer import Group, Optimizer, Params, checked, zeros
 
 
 class Adam(Optimizer):
@@ -78,9 +78,7 @@ class Adam(Optimizer):
         maximize: bool = False,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
-        settings = {"lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay}
+        settings = checked(lr=lr, betas=tuple(betas), eps=eps, weight_decay=weight_decay)
         settings.update(amsgrad=amsgrad, maximize=maximize, decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, settings)
 
@@ -192,9 +190,7 @@ class Adamax(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay)
-        check_betas(betas)
-        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        settings = checked(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize)
         super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
@@ -264,10 +260,8 @@ class NAdam(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_not_negative(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
-        check_betas(betas)
-        settings = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
-        settings.update(momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay)
+        settings = checked(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize)
+        settings |= checked(momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, settings)
 
     numbers = ("step", "mu_product")

@@ -11,7 +11,7 @@ from autokit.engine.inplace import write
 from autokit.engine.modes import enable_grad, no_grad
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.optim.line_search import Place, strong_wolfe
-from autokit.optim.optimizer import Group, Optimizer, Params, check_not_negative
+from autokit.optim.optimizer import Group, Optimizer, Params, checked
 
 
 class LBFGS(Optimizer):
@@ -85,11 +85,10 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_not_negative(lr=lr)
         max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
         limits = {"max_iter": max_iter, "max_eval": max_eval, "history_size": history_size}
         tolerances = {"tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change}
-        super().__init__(params, {"lr": lr, **limits, **tolerances, "line_search_fn": line_search_fn})
+        super().__init__(params, {**checked(lr=lr), **limits, **tolerances, "line_search_fn": line_search_fn})
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 

@@ -338,19 +338,17 @@ def zeros(array: Any, *names: str) -> dict[str, Any]:
     return {"step": np.zeros((), np.float32), **{name: np.zeros_like(array) for name in names}}
 
 
-def check_not_negative(**settings: Any) -> None:
-    """Raise for the first of ``settings`` that is below 0 or NaN."""
+def checked(**settings: Any) -> dict[str, Any]:
+    """``settings``, and an error if one is below 0 or NaN; both of ``betas`` must also be below 1."""
     words = {"lr": "learning rate", "eps": "epsilon value"}
     for name, value in settings.items():
-        if not value >= 0.0:
+        if name == "betas":
+            for place in (0, 1):
+                if not 0.0 <= value[place] < 1.0:
+                    raise ValueError(f"Invalid beta parameter at index {place}: {value[place]}")
+        elif not value >= 0.0:
             raise ValueError(f"Invalid {words.get(name, f'{name} value')}: {value}")
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    """Raise where one of the two decay rates is not from 0 to below 1."""
-    for place in (0, 1):
-        if not 0.0 <= betas[place] < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {place}: {betas[place]}")
+    return settings
 
 
 def _explained(error: ValueError, param: Tensor, state: dict[str, Any]) -> Exception:

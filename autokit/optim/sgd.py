@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.engine.tensor import Tensor
-from autokit.optim.optimizer import Group, Optimizer, Params, check_not_negative
+from autokit.optim.optimizer import Group, Optimizer, Params, checked
 
 
 class SGD(Optimizer):
@@ -72,11 +72,11 @@ class SGD(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_not_negative(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        settings = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        super().__init__(params, {**settings, "nesterov": nesterov, "maximize": maximize})
+        settings = checked(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        settings.update(dampening=dampening, nesterov=nesterov, maximize=maximize)
+        super().__init__(params, settings)
 
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The velocity from which the first step gets to the gradient itself."""

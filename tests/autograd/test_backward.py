@@ -412,3 +412,26 @@ def test_the_newest_node_comes_first():
         return seen
 
     assert assert_same(order) == ["c", "b", "a"]
+
+
+@on_each
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_gradients_with_a_graph_have_memory_of_their_own_and_keep_the_graph(T: Any):
+    x, w, seed = leaf(T), leaf(T), T.ones(2)
+    (x + w).backward(seed, create_graph=True)
+    with T.no_grad():
+        x.grad.zero_()
+    assert w.grad.tolist() == seed.tolist() == [1.0, 1.0]
+    (x**3).sum().backward(create_graph=True)
+    (x * 5).sum().backward()
+    assert T.autograd.grad(x.grad.sum(), x)[0].tolist() == [12.0, 18.0]
+
+
+@on_each
+def test_a_gradient_that_a_graph_saved_may_not_grow(T: Any):
+    x, w = leaf(T), leaf(T)
+    (x * 3).sum().backward()
+    loss = (x.grad * w).sum()
+    (x * 3).sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()

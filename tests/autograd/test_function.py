@@ -265,6 +265,10 @@ def _tripled(T: Any) -> Any:
     return function(T, forward, lambda ctx, g: 3 * g)
 
 
+def dirty_and_not_returned(T: Any) -> Any:
+    return function(T, lambda ctx, x: ctx.mark_dirty(x.mul_(3)) or x * 1).apply(leaf(T) + 1)
+
+
 def a_dirty_leaf(T: Any) -> Any:
     _tripled(T).apply(leaf(T))
 
@@ -371,6 +375,9 @@ PROGRAMS |= {
     "a gradient too few": _gives(lambda T: T.ones(2)),
     "a gradient too many": _gives(lambda T: (T.ones(2), T.ones(2), T.ones(2))),
     "a wrong shape": _gives(lambda T: (T.ones(3), None)),
+    "a smaller shape": _gives(lambda T: (T.ones(()), None)),
+    "a gradient for the number": _gives(lambda T: (None, T.ones(2))),
+    "dirty and not returned": dirty_and_not_returned,
 }
 
 

@@ -76,6 +76,15 @@ def test_the_new_version_beside_is_the_learners_too_once_changed(shipped: Path, 
     assert (mine / "01-a.new.ipynb").read_bytes() == notebook("third")
 
 
+def test_without_the_list_every_file_that_differs_is_the_learners(shipped: Path, tmp_path: Path):
+    mine = tmp_path / "mine"
+    copy_lessons(mine)
+    (mine / "01-a.ipynb").write_bytes(b"my work")
+    (mine / lessons.MANIFEST).unlink()
+    assert outcomes(mine) == ["beside", "same"]
+    assert (mine / "01-a.ipynb").read_bytes() == b"my work"
+
+
 @pytest.mark.parametrize(
     "manifest", [b"", b"[]", b"\xff", b'{"01-a.ipynb": 3}', b"[" * 100_000], ids=range(5)
 )

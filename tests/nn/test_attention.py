@@ -184,3 +184,11 @@ def test_a_layer_can_be_pickled_with_its_activation():
     layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval()
     x = ak.randn(2, 3, 4)
     assert pickle.loads(pickle.dumps(layer))(x).tolist() == layer(x).tolist()
+
+
+@pytest.mark.parametrize("wrong", [
+    "attn_mask=torch.ones(2, 2) > 2", "attn_mask=torch.ones(2, 3, 3) > 2",
+    "key_padding_mask=torch.ones(1, 3) > 2", "key_padding_mask=torch.ones(2, 5) > 2", "is_causal=True",
+])  # fmt: skip
+def test_a_mask_of_a_wrong_shape_is_refused_though_it_would_broadcast(wrong: str):
+    assert_same_error(f"(lambda x: nn.MultiheadAttention(6, 2)(x, x, x, {wrong}))(torch.ones(3, 2, 6))")

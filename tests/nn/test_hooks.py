@@ -117,3 +117,19 @@ def test_hooks_of_a_module_of_several_inputs_and_outputs():
     (mine, mine_grad), (wanted, wanted_grad) = both(run)
     assert mine_grad == wanted_grad
     assert mine[0][0][0] == wanted[0][0][0] and mine[0][1][0] == wanted[0][1][0]
+
+
+def test_a_hook_may_ask_to_be_called_even_if_forward_fails():
+    layer, calls = nn.Linear(2, 1), []
+    layer.register_forward_hook(lambda m, args, out: calls.append(out), always_call=True)
+    layer.register_forward_hook(lambda m, args, out: calls.append("not this one"))
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        layer(ak.ones(1, 3))
+    assert calls == [None]
+
+
+def test_a_wrong_number_of_gradients_is_refused():
+    layer = nn.Linear(2, 1)
+    layer.register_full_backward_hook(lambda m, into, out: (into[0], into[0]))
+    with pytest.raises(RuntimeError, match="returned 2 gradients, but 1 are expected"):
+        layer(ak.ones(1, 2, requires_grad=True)).sum().backward()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import autokit
 from tests.nn.twins import BOTH, assert_alike, assert_close, assert_same_error, flat, twins
 
 SETTINGS = [
@@ -141,8 +142,15 @@ def test_packing_and_padding(make: Any):
     "rnn.pack_padded_sequence(torch.ones(3, 2), [3, 0])", "nn.RNN(0, 3)", "nn.RNN(3, 2, dropout=2)",
     "nn.RNN(3, 2, nonlinearity='selu')", "nn.RNN(3, 2)(torch.ones(2, 2, 4))",
     "nn.RNN(3, 2)(torch.ones(2, 2, 3), torch.ones(1, 3, 2))", "nn.GRUCell(3, 2)(torch.ones(2, 4))",
+    "nn.RNN(3, 2)(torch.ones(2, 2, 3), torch.ones(1, 2))",
+    "nn.GRUCell(3, 2)(torch.ones(2, 3), torch.ones(2, 3))",
     "nn.LSTM(3, 2)(torch.ones(2, 2, 3), (torch.ones(1, 2, 2), torch.ones(1, 2, 3)))",
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:dropout option adds dropout")
 def test_wrong_use(wrong: str):
     assert_same_error(wrong)
+
+
+def test_a_length_beyond_the_batch_is_refused():
+    with pytest.raises(RuntimeError, match="at most 3, the length of the batch"):
+        autokit.nn.utils.rnn.pack_padded_sequence(autokit.ones(3, 2), [4, 3])

@@ -59,8 +59,9 @@ def test_not_strict_loads_what_there_is_and_says_what_was_not():
     assert result.missing_keys == ["0.weight", "0.bias", "1.weight"]
     assert result.unexpected_keys == ["extra"]
     assert net[1].bias.tolist() == [9]
-    with pytest.raises(RuntimeError, match="size mismatch"):
-        net.load_state_dict({"1.bias": ak.ones(2)}, strict=False)
+    for value, words in ((ak.ones(2), "size mismatch"), (3, "should be a tensor")):
+        with pytest.raises(RuntimeError, match=words):
+            net.load_state_dict({"1.bias": value}, strict=False)
 
 
 def test_loading_converts_the_dtype_and_assign_holds_the_tensor_itself():
@@ -72,6 +73,10 @@ def test_loading_converts_the_dtype_and_assign_holds_the_tensor_itself():
     net.load_state_dict(state, assign=True)
     assert net[0].weight.dtype == ak.float64 and net[0].weight is not parameter
     assert isinstance(net[0].weight, nn.Parameter) and net[0].weight.requires_grad
+    other, net[0].bias.requires_grad = model(), False
+    net.load_state_dict(other.state_dict(keep_vars=True), assign=True)
+    assert net[0].weight is other[0].weight  # a parameter is no copy: what trains the one trains the other
+    assert net[0].bias is other[0].bias and not net[0].bias.requires_grad
 
 
 def test_a_wrapped_state_and_a_checkpoint_are_recognized():
@@ -95,3 +100,10 @@ def test_a_module_may_add_to_the_state():
             return state
 
     assert nn.Sequential(Counting()).state_dict()["count"] == 3
+
+
+def test_an_older_state_of_batch_normalization_lacks_the_number_of_batches():
+    net = nn.Sequential(nn.BatchNorm1d(2))
+    state = {name: tensor + 1 for name, tensor in net.state_dict().items() if "num_batches" not in name}
+    net.load_state_dict(state)
+    assert net[0].running_mean.tolist() == [1, 1] and net[0].num_batches_tracked.item() == 0

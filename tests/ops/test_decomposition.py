@@ -22,6 +22,7 @@ def signless(results: Any) -> Any:
     [
         lambda T, a: T.linalg.cholesky(a),
         lambda T, a: T.linalg.cholesky(a, upper=True),
+        lambda T, a: T.linalg.cholesky(a.triu(), upper=True),
         lambda T, a: signless(T.linalg.eigh(a)),
         lambda T, a: signless(T.linalg.eigh(a, UPLO="U")),
         lambda T, a: T.linalg.eigvalsh(a),

@@ -118,6 +118,9 @@ def test_literal_numbers():
 REFUSED = {
     "cannot sample n_sample = 4": lambda T: T.multinomial(T.ones(3), 4),
     "probability tensor contains either": lambda T: T.multinomial(T.tensor([1.0, -1.0]), 1),
+    "invalid multinomial distribution": lambda T: T.multinomial(T.zeros(3), 2, replacement=True),
+    "invalid Poisson rate": lambda T: T.poisson(T.tensor([-1.0])),
+    "Expected p_in": lambda T: T.bernoulli(T.tensor([1.5])),
     '"bernoulli" not implemented': lambda T: T.bernoulli(T.tensor([1])),
     "between 0 and 1": lambda T: T.ones(2).bernoulli_(-1),
     "normal expects std": lambda T: T.ones(2).normal_(0, -1),

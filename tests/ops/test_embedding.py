@@ -87,6 +87,7 @@ def test_one_hot():
 
 ERRORS = [
     (lambda torch, w, t: torch.nn.functional.embedding(w + 1, t), "out of range"),
+    (lambda torch, w, t: torch.nn.functional.embedding(w - 1, t), "out of range"),
     (lambda torch, w, t: torch.nn.functional.embedding(t, t), ".long()"),
     (lambda torch, w, t: torch.nn.functional.embedding_bag(w[0], t), "offsets"),
     (lambda torch, w, t: torch.nn.functional.one_hot(w, 3), "num_classes"),

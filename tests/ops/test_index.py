@@ -217,6 +217,7 @@ WRONG = [
     (lambda T, x: x[T.tensor([0, 1]), T.tensor([0, 1, 2])], "shape mismatch"),
     (lambda T, x: x.__setitem__(0, T.zeros(2)), "shape mismatch"),
     (lambda T, x: x.index_select(0, T.tensor([5])), "index 5 is out of bounds for dimension 0 with size 2"),
+    (lambda T, x: x.index_select(0, T.tensor([-1])), "index -1"),
     (lambda T, x: x.index_select(0, T.tensor([0.5])), "use .long()"),
     (lambda T, x: x.unfold(0, 5, 1), "maximum size"),
     (lambda T, x: x.masked_select(x), "BoolTensor"),

@@ -23,6 +23,7 @@ ELEMENTWISE = [
     ("smooth_l1_loss", {"beta": 0.5}, (X, Y)),
     ("smooth_l1_loss", {"beta": 0.0}, (X, Y)),
     ("smooth_l1_loss", {}, (np.array([1.0, -1.0, 0.0, 0.5]), np.zeros(4))),
+    ("huber_loss", {}, (np.array([np.inf, -np.inf, 0.5]), np.zeros(3))),
     ("huber_loss", {"delta": 0.7}, (X, Y)),
     ("huber_loss", {"delta": 2.0}, (np.array([2.0, -2.0, 0.0, 0.5]), np.zeros(4))),
     ("binary_cross_entropy", {}, (SHARES, 1 - SHARES)),
@@ -156,6 +157,8 @@ REFUSED = {
     '"mse_loss" not implemented for int64': lambda T, F, x, y: F.mse_loss(y, y),
     "The size of tensor a (3) must match": lambda T, F, x, y: F.mse_loss(x, x[:, :2]),
     "Target -1 is out of bounds": lambda T, F, x, y: F.cross_entropy(x, T.tensor([0, -1, 0, 0])),
+    "Target 5 is out of bounds": lambda T, F, x, y: F.nll_loss(x, T.tensor([0, 5, 0, 0])),
+    "must be the same as input size": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x[0] * 0),
     "expected scalar type Long but found float32": lambda T, F, x, y: F.cross_entropy(x, y.float()),
     "target.argmax(1) gives classes": lambda T, F, x, y: F.cross_entropy(x, x.long()),
     "match target batch_size (3)": lambda T, F, x, y: F.cross_entropy(x, y[:3]),
@@ -163,6 +166,7 @@ REFUSED = {
     "all elements of target should be": lambda T, F, x, y: F.binary_cross_entropy(x * 0, x * 0 + 2),
     "put a sigmoid before": lambda T, F, x, y: F.binary_cross_entropy(x * 0 + 2, x * 0),
     "convert it with .float()": lambda T, F, x, y: F.binary_cross_entropy(x[:, 0] * 0, y),
+    "var is of incorrect size": lambda T, F, x, y: F.gaussian_nll_loss(x[:1], x[:1], x[0].exp()),
     "must be Tensor, not list": lambda T, F, x, y: F.cross_entropy(x, [0, 1, 2, 0]),
 }
 

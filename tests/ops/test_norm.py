@@ -54,6 +54,7 @@ def test_zeros_are_counted_and_ties_share_the_gradient():
     for p in (2, 1, 3, INF, -INF):
         compare(lambda T, a, p=p: T.linalg.vector_norm(a, p), np.array([0.0, -2, 2, 0]), second=False)
     compare(lambda T, a: a.norm(), np.zeros(0), second=False)
+    compare(lambda T, a: T.linalg.vector_norm(a, dim=[]), numbers(2, 3))
     compare(lambda T, a: a.clone().renorm_(3.0, 0, 1.0), numbers(3, 4), gradients=False)
     compare(lambda T, a: T.norm(a), np.array([300.0, 300.0], np.float16), second=False)
 
@@ -72,7 +73,8 @@ def test_condition_numbers():
         assert gradcheck(
             lambda a, p=p: autokit.linalg.cond(a, p), autokit.tensor(regular[0], requires_grad=True)
         )
-    assert autokit.linalg.cond(autokit.ones(2, 2), 1).item() == INF
+    batch = np.stack([np.ones((2, 2)), np.diag([1.0, 2.0])])  # a singular matrix beside another
+    compare(lambda T, a: (T.linalg.cond(a, "fro"), T.linalg.cond(a, 1)), batch, gradients=False)
 
 
 def test_at_the_kink_the_gradient_is_zero():
@@ -155,6 +157,7 @@ def o(T: Any, *shape: int) -> Any:
         (lambda T: T.linalg.norm(o(T, 2, 2), 3), "Order 3 not supported"),
         (lambda T: T.dist(o(T, 2), o(T, 3)), "must match"),
         (lambda T: T.cdist(o(T, 2, 3), o(T, 2, 2)), "same number of columns"),
+        (lambda T: T.cdist(o(T, 30, 2).int(), o(T, 30, 2)), "floating point"),
         (lambda T: T.cdist(o(T, 2, 2), o(T, 2, 2), -1.0), "non-negative p"),
     ],
 )

@@ -43,6 +43,7 @@ TABLE: list[tuple[Callable[..., Any], Any]] = [
     (lambda torch, x: (x.diff(), torch.diff(x, 0)), INTS),
     (lambda torch, x: x.diff(dim=0), INTS > 1),
     (lambda torch, x: torch.diff(x, prepend=x[:, :1], append=x[:, 1:2]), numbers(3, 4)),
+    (lambda torch, x: torch.diff(x, 0, prepend=x), numbers(3, 4)),
     (lambda torch, x: (torch.trapezoid(x), torch.trapz(x, dx=0.5, dim=0)), numbers(2, 4)),
     (lambda torch, x: torch.trapezoid(x, x[0].cumsum(0).abs()), numbers(2, 4)),
     (lambda torch, x: torch.trapezoid(x, (x * x).cumsum(1), dim=1), numbers(2, 4)),

@@ -105,6 +105,8 @@ WRONG = [
     (lambda T, a, i: a.index_add(0, i([0, 1]), T.zeros(2, 4)), "shape [2, 3]. Got a tensor (float32"),
     (lambda T, a, i: a.gather(0, i([5])), "as many dimensions"),
     (lambda T, a, i: a.gather(0, i([[5]])), "index 5 is out of bounds for dimension 0 with size 2"),
+    (lambda T, a, i: a.gather(0, i([[-1]])), "index -1"),
+    (lambda T, a, i: a.gather(0, T.zeros(2, 5).long()), "nowhere longer"),
     (lambda T, a, i: a.gather(0, i([[0.0]])), "use .long()"),
     (lambda T, a, i: a.scatter(0, T.zeros(3, 3).long(), T.zeros(2, 3)), "an element for each index"),
     (lambda T, a, i: a.scatter(0, i([[0]]), T.zeros(1, 1).long()), "to be equal to src.dtype"),

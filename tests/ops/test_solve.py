@@ -34,6 +34,7 @@ SIZES = [(3, 3), (2, 2, 2), (1, 1)]
         lambda T, a: T.linalg.slogdet(a),
         lambda T, a: a.slogdet().logabsdet,
         lambda T, a: T.matrix_power(a, 3),
+        lambda T, a: (T.matrix_power(a, 1), T.matrix_power(a, 6)),
         lambda T, a: a.matrix_power(-2),
         lambda T, a: T.linalg.pinv(a),
         lambda T, a: T.linalg.pinv(a + a.mT, hermitian=True),
@@ -41,6 +42,13 @@ SIZES = [(3, 3), (2, 2, 2), (1, 1)]
 )
 def test_functions_of_square_matrices(program: Any, size: tuple[int, ...]):
     compare(program, numbers(*size) + 2 * np.eye(size[-1]), tolerance=1e-7)
+
+
+def test_powers_zero_and_one_are_results_of_their_own():
+    compare(lambda T, a: T.matrix_power(a, 0), np.array([[np.nan, np.inf], [0, 1]]), gradients=False)
+    x = autokit.eye(2)
+    autokit.matrix_power(x, 1).mul_(2)
+    assert x.tolist() == [[1, 0], [0, 1]]
 
 
 def test_the_logarithm_of_a_determinant():
@@ -116,6 +124,10 @@ def test_what_counts_as_zero():
         lambda T, a: T.linalg.matrix_rank(a),
         lambda T, a: T.linalg.matrix_rank(a, tol=1.0),
         lambda T, a: T.linalg.matrix_rank(a, rtol=0.7),
+        lambda T, a: (
+            T.linalg.matrix_rank(a, atol=0.6, rtol=0.1),
+            T.linalg.matrix_rank(a, atol=0.1, rtol=0.7),
+        ),
         lambda T, a: T.linalg.matrix_rank(a, hermitian=True),
     ):
         for array in (spread, np.ones((3, 3)), np.zeros((2, 2)), numbers(2, 3, 3)):
@@ -133,6 +145,18 @@ def test_least_squares(left: tuple[int, ...], right: tuple[int, ...]):
     compare(lambda T, a, b: T.linalg.lstsq(a, b, driver="gelsd"), *arrays, gradients=False)
 
 
+@pytest.mark.parametrize(("left", "right"), [((0, 2, 2), (0, 2, 1)), ((2, 2), (2, 0))])
+def test_where_there_is_nothing_to_solve(left: tuple[int, ...], right: tuple[int, ...]):
+    arrays = np.zeros(left), np.zeros(right)
+    compare(lambda T, a, b: T.linalg.solve_triangular(a, b, upper=True), *arrays)
+    compare(lambda T, a, b: T.linalg.lstsq(a, b).solution, *arrays)
+
+
+def test_least_squares_of_matrices_of_different_ranks():
+    arrays = np.stack([np.eye(3, 2), np.ones((3, 2))]), numbers(2, 3, 1)
+    compare(lambda T, a, b: T.linalg.lstsq(a, b)[::2], *arrays, gradients=False)
+
+
 def o(T: Any, *shape: int) -> Any:
     return T.ones(*shape)
 
@@ -142,6 +166,7 @@ def o(T: Any, *shape: int) -> Any:
     [
         (lambda T: T.linalg.inv(o(T, 2, 3)), "2 by 3 matrices"),
         (lambda T: T.linalg.solve(T.eye(2), o(T, 3)), "must have 2 rows"),
+        (lambda T: T.linalg.matrix_rank(o(T, 3)), "at least 2 dimensions"),
         (lambda T: T.linalg.lstsq(o(T, 3, 2), o(T, 2, 2)), "input.size(-2) should match"),
     ],
 )

@@ -97,7 +97,7 @@ def test_sorting_equal_elements_keeps_their_order(seed: int, descending: bool, d
 
 
 def test_named_results_can_be_pickled():
-    found = autokit.ops.take_along.return_type("sort", "values", "indices")((1, 2), (0, 1))
+    found = autokit.ops.gather.return_type("sort", "values", "indices")((1, 2), (0, 1))
     assert pickle.loads(pickle.dumps(found)) == found
 
 

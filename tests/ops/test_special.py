@@ -52,6 +52,7 @@ def test_derivatives_of_the_digamma_function(n: int):
 def test_products_with_logarithms_are_zero_at_zero():
     compare(lambda torch, a, b: torch.xlogy(a, b), numbers(2, 3), INSIDE)
     zeros = np.array([0.0, 0.0, 2.0])
+    compare(lambda torch, a, b: torch.xlogy(a, b) * 0, np.ones(2), np.array([0.0, 1.0]), second=False)
     compare(lambda torch, a, b: torch.xlogy(a, b), zeros, np.array([0.0, -1.0, 3.0]), second=False)
 
 

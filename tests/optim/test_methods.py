@@ -46,7 +46,8 @@ def parameters(seed: int, dtype: str = "float64") -> list[list[Any]]:
     """The same parameters for autokit and for PyTorch."""
     rng = np.random.RandomState(seed)
     arrays = [np.asarray(rng.randn(*shape)).astype(dtype) for shape in SHAPES]
-    return [[torch.tensor(array, requires_grad=True) for array in arrays] for torch in (autokit, pytorch)]
+    arrays.append(np.asfortranarray(arrays[0]))  # a transposed matrix's order of elements
+    return [[torch.from_numpy(a.copy("K")).requires_grad_() for a in arrays] for torch in (autokit, pytorch)]
 
 
 def give_gradients(ours: list[Any], theirs: list[Any], rng: np.random.RandomState) -> None:

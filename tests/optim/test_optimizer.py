@@ -35,13 +35,23 @@ def test_a_step_literally():
     assert optimizer.state[x]["momentum_buffer"] is not x.grad
 
 
-def test_a_step_is_a_change_in_place_that_backward_notices():
+@pytest.mark.parametrize("method", ["SGD", "Adam", "LBFGS"])
+def test_a_step_is_a_change_in_place_that_backward_notices(method: str):
     x = leaf()
     loss = (x * x).sum()
     loss.backward(retain_graph=True)
-    optim.SGD([x], lr=0.1).step()
+    getattr(optim, method)([x], lr=0.1).step(lambda: (x * x).sum())
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+@pytest.mark.parametrize("method", ["SGD", "Adam", "RMSprop", "LBFGS"])
+def test_an_expanded_parameter_is_refused_as_its_elements_are_one_number(method: str):
+    for torch in (autokit, pytorch):
+        weight = torch.zeros(1).expand(3).requires_grad_()
+        weight.grad = torch.ones(3)
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            getattr(torch.optim, method)([weight]).step(weight.sum)
 
 
 def test_zero_grad_forgets_or_zeroes():

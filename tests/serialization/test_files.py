@@ -84,6 +84,12 @@ def test_every_protocol_is_read(protocol: int):
     assert equal(torch.load(saved(make(ak), pickle_protocol=protocol)), make(torch))
 
 
+def test_older_files_without_the_newer_records():
+    contents = records(saved({"a": torch.arange(3)}, torch))
+    old = {name: contents[f"archive/{name}"] for name in ("data.pkl", "data/0", "version")}
+    assert ak.load(zipped({f"older/{name}": data for name, data in old.items()}))["a"].tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize("name", DTYPES)
 def test_the_other_byte_order(name: str):
     tensor = ak.tensor([0, 1, 100]).to(getattr(ak, name))

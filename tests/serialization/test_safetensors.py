@@ -109,13 +109,19 @@ def test_a_missing_package_is_named(path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(builtins, "__import__", without)
     for use in (lambda: ak.save({"a": ak.ones(1)}, path), lambda: ak.load(path)):
-        with pytest.raises(RuntimeError, match=r"autokit-edu\[safetensors\]"):
+        with pytest.raises(RuntimeError, match=r'"\.\[safetensors\]"'):
             use()
 
 
 def contents(path: Path) -> bytes:
     ak.save({"a": ak.arange(6.0), "b": ak.ones(2, 2)}, path)
     return path.read_bytes()
+
+
+def test_a_dtype_that_autokit_lacks_is_named(path: Path):
+    path.write_bytes(contents(path).replace(b'"F32"', b'"U32"', 1))
+    with pytest.raises(RuntimeError, match="U32, and autokit has no such dtype"):
+        ak.load(path)
 
 
 @pytest.mark.parametrize("length", [0, 3, 8, 20, -1])

@@ -35,7 +35,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "expanded": lambda t: t.tensor([[1.0], [2.0]]).expand(2, 3),
     "requires_grad": lambda t: t.ones(2, requires_grad=True),
     "of a graph": lambda t: t.ones(2, requires_grad=True) * 2,
-    "parameter": lambda t: t.nn.Parameter(t.ones(2)),
+    "parameters": lambda t: [t.nn.Parameter(t.ones(2), requires_grad=one) for one in (True, False)],
 }
 
 
@@ -113,6 +113,12 @@ def test_bfloat16_is_read_as_float32_with_one_warning():
     assert loaded.tolist() == x.tolist() and column.tolist() == x[:, 1].tolist()
     column.fill_(0)
     assert loaded[1].tolist() == [float("inf"), 0]
+
+
+def test_the_names_that_pictures_use_are_no_part_of_a_file():
+    tensor = ak.ones(2)
+    tensor.name = "weight"
+    assert equal(there(tensor), torch.ones(2))
 
 
 def test_views_of_one_memory_as_two_dtypes_are_refused_as_in_pytorch():
