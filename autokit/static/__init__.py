@@ -6,6 +6,7 @@
 from typing import Any as _Any
 
 from autokit.base import doors as _doors
+from autokit.static.step import compile  # noqa: F401
 from autokit.static.tf import *  # noqa: F403
 from autokit.static.tf.absent import absent as _absent
 
