@@ -134,7 +134,9 @@ def _copy(folder: Path, student: bool) -> None:
     try:
         report = copy_lessons(folder, student)
     except LookupError as error:
-        raise Failure(f"{error}; to get them: pip install --force-reinstall autokit-edu") from None
+        raise Failure(
+            f"{error}; to get them: pip install --force-reinstall . in the folder of autokit"
+        ) from None
     except Obstacle as obstacle:
         raise Failure(str(obstacle)) from None
     except (FileExistsError, NotADirectoryError):

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _LAB = 'pip install ".[lab]" in the folder of autokit'
-_GPU = 'pip install ".[gpu]" there (or ".[gpu-cuda13]" where nvidia-smi says CUDA 13)'
-_AGAIN = "pip install --force-reinstall autokit-edu"
+_GPU = 'pip install ".[gpu]" in the folder of autokit (".[gpu-cuda13]" where nvidia-smi says CUDA 13)'
+_AGAIN = "pip install --force-reinstall . in the folder of autokit"
 
 
 @dataclass(frozen=True)
