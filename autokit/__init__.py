@@ -102,6 +102,7 @@ _MODULES = {
     "plot": "plot",
     "serialization": "serialization",
     "special": "special",
+    "static": "static",
     "transforms": "transforms",
     "utils": "utils",
     "widgets": "widgets",
@@ -139,6 +140,11 @@ def _imported_later(module: str, name: str) -> Any:
 
 
 doors.mimebundle, doors.text = _imported_later("draw", "mimebundle"), _imported_later("draw.text", "text")
+doors.memory = _imported_later("draw.memory_plan", "mimebundle")
+doors.save_memory = _imported_later("draw.memory_plan", "save")
+doors.program = _imported_later("graphs.program", "program_graph")
+doors.compare = _imported_later("widgets.compare", "compare")
+doors.compiled = _imported_later("static.step", "compile")
 doors.dot, doors.save = _imported_later("draw.dot", "dot"), _imported_later("widgets.export", "save")
 for _name in ("detect_anomaly", "set_detect_anomaly"):
     setattr(autograd, _name, _imported_later("debug.anomaly", _name))

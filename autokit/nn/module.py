@@ -103,6 +103,23 @@ class Module(Hookable):
         finally:
             state.scope = outer
 
+    def hybridize(self: Self, active: bool = True, **settings: Any) -> Self:
+        """Run ``forward`` as a static graph from now on; ``hybridize(False)`` goes back.
+
+        The name is that of MXNet's Gluon. ``settings`` are those of :func:`autokit.static.compile`.
+
+        Examples
+        --------
+        >>> import autokit as torch
+        >>> layer = torch.nn.Linear(2, 1).hybridize()
+        >>> layer(torch.ones(4, 2)).shape
+        torch.Size([4, 1])
+        """
+        self.__dict__.pop("forward", None)
+        if active:
+            self.__dict__["forward"] = doors.compiled(self.forward, **settings)
+        return self
+
     # ------------------------------------------------------------ attributes
 
     def __setattr__(self, name: str, value: Any) -> None:

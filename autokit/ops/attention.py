@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of
-from autokit.base.errors import describe, require_tensor
+from autokit.base.errors import describe, expected, require_tensor
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.choose import where
 from autokit.ops.dropout import dropout
@@ -81,10 +81,10 @@ def scaled_dot_product_attention(
         scores = where(attn_mask, scores, -math.inf) if is_bool else scores + attn_mask
         blocked = ~attn_mask.array if is_bool else np.isneginf(attn_mask.array)
         nowhere = new_tensor(blocked.all(axis=-1, keepdims=True))
-        if nowhere.array.any():  # a softmax over nothing would be NaN
-            weights = where(nowhere, 0.0, softmax(where(nowhere, 0.0, scores), -1))
-        else:
+        if expected(~nowhere.array.any()):
             weights = softmax(scores, -1)
+        else:  # a softmax over nothing would be NaN
+            weights = where(nowhere, 0.0, softmax(where(nowhere, 0.0, scores), -1))
     return matmul(dropout(weights, dropout_p) if dropout_p else weights, value)
 
 

@@ -115,8 +115,10 @@ def _with_dtype(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _where_of_arrays(condition: Any, *values: Any) -> Any:
-    """``np.where`` of tensors; the condition may be a NumPy array."""
-    return where(condition if isinstance(condition, Tensor) else new_tensor(np.asarray(condition)), *values)
+    """``np.where`` of tensors; the condition may be an array, or one truth value."""
+    if not hasattr(condition, "shape"):
+        condition = np.asarray(condition)
+    return where(condition if isinstance(condition, Tensor) else new_tensor(condition), *values)
 
 
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Tensor:

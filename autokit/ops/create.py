@@ -16,6 +16,7 @@ from autokit.base.devices import CPU, device_of, get_default_device, module_of, 
 from autokit.base.errors import require_tensor, sizes_of
 from autokit.base.generator import Generator
 from autokit.base.size import Size
+from autokit.engine.detours import DETOURS, new_array
 from autokit.engine.operands import common_dtype, dtype_of_number
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.names import Names
@@ -49,6 +50,8 @@ def created(
 ) -> Tensor:
     """A tensor of the array that ``array_of`` gives for NumPy's ``dtype``, on the ``device``."""
     array = array_of(numpy_dtype(dtype))
+    if DETOURS:
+        array = new_array(array)
     where = get_default_device() if device is None else device
     result = new_tensor(array if where is CPU else put_on(array, where))
     if requires_grad:
@@ -194,7 +197,8 @@ def from_numpy(array: Any) -> Tensor:
             "the array has another machine's byte order: use array.astype(array.dtype.newbyteorder('='))"
         )
     dtypes.as_dtype(array.dtype)
-    return new_tensor(array.view(np.ndarray))
+    array = array.view(np.ndarray)
+    return new_tensor(new_array(array) if DETOURS else array)
 
 
 # ---------------------------------------------------------------- filled with one number

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import module_of
-from autokit.base.errors import describe, require_floats, require_tensor
+from autokit.base.errors import describe, expected, require, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.ops.choose import where
@@ -178,11 +178,14 @@ def _checked_classes(
             f"tensor of shape: {list(weight.array.shape)}"
         )
     # Read as unsigned, negative classes are the largest.
-    if not given.size or given.view(np.uint64).max() < classes:
+    if not given.size or expected(given.view(np.uint64).max() < classes):
         return target, ignore_index if 0 <= ignore_index < classes else None
-    wrong = given[((given < 0) | (given >= classes)) & (given != ignore_index)]
-    if wrong.size:
-        raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes, from 0 on")
+
+    def wrong(given: Any) -> Exception:
+        first = given[((given < 0) | (given >= classes)) & (given != ignore_index)][0]
+        return IndexError(f"Target {first} is out of bounds: there are {classes} classes, from 0 on")
+
+    require((((given >= 0) & (given < classes)) | (given == ignore_index)).all(), wrong, given)
     return target, ignore_index
 
 

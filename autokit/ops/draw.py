@@ -17,6 +17,7 @@ from autokit.base.devices import beside, get_default_device, to_numpy
 from autokit.base.devices import device as Device
 from autokit.base.errors import broadcast_error, require_floats, require_tensor
 from autokit.base.generator import Generator, generator_for
+from autokit.engine.detours import DETOURS, of_this_thread
 from autokit.engine.inplace import assign, refuse_change
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
@@ -30,9 +31,11 @@ Shape = tuple[int, ...]
 def source_of(generator: Generator | None, device: Any = None) -> Generator:
     """The ``generator`` that was given, or that of draws for ``device``."""
     if generator is None:
-        return generator_for(get_default_device() if device is None else Device(device))
+        generator = generator_for(get_default_device() if device is None else Device(device))
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    for each in of_this_thread() if DETOURS else ():
+        generator = each.source(generator)
     return generator
 
 

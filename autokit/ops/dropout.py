@@ -9,9 +9,8 @@ import numpy as np
 
 from autokit.base.devices import beside
 from autokit.base.errors import require_floats, require_tensor
-from autokit.base.generator import generator_for
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.ops.draw import in_memory_order
+from autokit.ops.draw import in_memory_order, source_of
 from autokit.ops.names import Names
 
 _SELU_FLOOR = -1.7580993408473766
@@ -95,7 +94,7 @@ def _dropped(
     require_floats("dropout", input.array)
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    source, wide = generator_for(input.device), np.promote_types(input.array.dtype, np.float32)
+    source, wide = source_of(None, input.device), np.promote_types(input.array.dtype, np.float32)
     kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, wide))
 
     def tensor_of(noise: Any) -> Tensor:

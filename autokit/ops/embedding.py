@@ -11,7 +11,7 @@ from autokit.base.errors import describe, require_tensor
 from autokit.engine.inplace import mark_changed
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.gpu.lacking import outside
+from autokit.gpu.lacking import require_inside
 from autokit.ops.index import add_at
 from autokit.ops.names import Names
 
@@ -97,11 +97,14 @@ def embedding(
             f"but got {describe(input)}; convert it with .long()"
         )
     rows = weight.shape[0]
-    wrong = outside(input.array, 0, rows)
-    if wrong is not None:
-        raise IndexError(
+    require_inside(
+        input.array,
+        0,
+        rows,
+        lambda wrong: IndexError(
             f"index out of range in self: the rows are 0 to {rows - 1}, and {wrong} is in {describe(input)}"
-        )
+        ),
+    )
     if padding_idx is not None:
         if not -rows <= padding_idx < rows:
             raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} of {rows}")
@@ -197,12 +200,15 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes < 1 and not array.size:
         raise RuntimeError("Can not infer total number of classes from empty tensor: give num_classes")
     classes = int(array.max()) + 1 if num_classes < 1 else num_classes
-    wrong = outside(array, 0, classes)
-    if wrong is not None:
-        raise RuntimeError(
+    require_inside(
+        array,
+        0,
+        classes,
+        lambda wrong: RuntimeError(
             f"Class values must be non-negative and smaller than num_classes, {classes}: {wrong} is in "
             f"{describe(tensor)}"
-        )
+        ),
+    )
     return new_tensor((array[..., np.newaxis] == module_of(array).arange(classes)).astype(np.int64))
 
 

@@ -23,7 +23,7 @@ from autokit.engine.operation import derivative, on, operation
 from autokit.engine.record import share_storage
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu import lacking
-from autokit.gpu.lacking import like, outside
+from autokit.gpu.lacking import like, require_inside
 from autokit.ops.names import Names
 
 Index = tuple[Any, ...]
@@ -172,8 +172,8 @@ def _entry(tensor: Tensor, entry: Any, copies: bool) -> Any:
         return int(entry)
     if isinstance(entry, Tensor):
         array = entry.array.copy() if copies else entry.array
-        array = array if on_a_gpu(array) else beside(array, tensor.array)
-    elif on_a_gpu(entry):
+        array = beside(array, tensor.array) if isinstance(array, np.ndarray) else array
+    elif on_a_gpu(entry) or hasattr(entry, "module"):
         array = entry
     elif isinstance(entry, list | tuple | range | np.ndarray):
         array = beside(np.array(entry), tensor.array)
@@ -219,9 +219,15 @@ def _check(entry: Any, dim: int, tensor: Tensor) -> None:
     """Raise unless a mask has the shape of the part it masks; and for places that a GPU would wrap around."""
     shape = tensor.array.shape
     if entry.dtype.kind != "b":
-        wrong = outside(entry, -shape[dim], shape[dim]) if on_a_gpu(entry) else None
-        if wrong is not None:
-            raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {shape[dim]}")
+        if not isinstance(entry, np.ndarray):  # NumPy checks its own when it reads them
+            require_inside(
+                entry,
+                -shape[dim],
+                shape[dim],
+                lambda wrong: IndexError(
+                    f"index {wrong} is out of bounds for dimension {dim} with size {shape[dim]}"
+                ),
+            )
     elif entry.shape != shape[dim : dim + entry.ndim]:
         raise IndexError(
             f"The shape of the mask {list(entry.shape)} at index {dim} does not match the shape of the "
@@ -360,10 +366,9 @@ def require_places(name: str, index: Tensor, dim: int, size: int, least: int = 0
     """Raise unless ``index`` holds whole numbers, from ``least`` up to ``size``."""
     if index.array.dtype.name not in ("int64", "int32"):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: {describe(index)}; use .long()")
-    wrong = outside(index.array, least, size)
-    if wrong is not None:
-        kind = RuntimeError if name.startswith(("gather", "scatter")) else IndexError
-        raise kind(f"{name}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
+    kind = RuntimeError if name.startswith(("gather", "scatter")) else IndexError
+    words = f"is out of bounds for dimension {dim} with size {size}"
+    require_inside(index.array, least, size, lambda wrong: kind(f"{name}(): index {wrong} {words}"))
 
 
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.errors import require_floats, require_tensor
+from autokit.base.errors import require, require_floats, require_tensor
 from autokit.engine.node import Node
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
@@ -188,8 +188,8 @@ def binary_cross_entropy(
         ("input", input, "put a sigmoid before, or use binary_cross_entropy_with_logits"),
         ("target", target, "0 stands for no, 1 for yes"),
     ):
-        if not ((tensor.array >= 0) & (tensor.array <= 1)).all():
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
+        error = RuntimeError(f"all elements of {name} should be between 0 and 1: {advice}")
+        require(((tensor.array >= 0) & (tensor.array <= 1)).all(), lambda error=error: error)
     if weight is None:
         return _binary_cross_entropy(input, target, reduction=reduction)
     return reduced(_binary_cross_entropy(input, target, reduction="none") * weight, reduction)
@@ -337,8 +337,8 @@ def gaussian_nll_loss(
         If a variance is negative.
     """
     variance = var if isinstance(var, Tensor) else input.new_full(input.shape, var)
-    if (variance.array < 0).any():
-        raise ValueError("var has negative entry/entries: give a variance through softplus or exp")
+    negative = ValueError("var has negative entry/entries: give a variance through softplus or exp")
+    require(~(variance.array < 0).any(), lambda: negative)
     if variance.shape == input.shape[:-1]:
         variance = variance.unsqueeze(-1)
     if variance.ndim != input.ndim:

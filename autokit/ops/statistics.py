@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.devices import beside, module_of
-from autokit.base.errors import describe, one_dim, require_floats, require_tensor
+from autokit.base.errors import describe, one_dim, require, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu.lacking import accumulate, like
@@ -215,10 +215,12 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """
     require_tensor("bincount", input)
     a = input.array
-    if a.ndim != 1 or a.dtype.kind not in "iu" or (a < 0).any():
-        raise RuntimeError(
+    require(
+        a.ndim == 1 and a.dtype.kind in "iu" and (a >= 0).all(),
+        lambda: RuntimeError(
             f"bincount only supports 1-d non-negative integral inputs, and the input is {describe(input)}"
-        )
+        ),
+    )
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0; got {minlength}")
     if weights is None:

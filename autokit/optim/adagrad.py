@@ -77,7 +77,7 @@ class Adagrad(Optimizer):
         """The formula."""
         total = state["sum"]
         total += gradient * gradient
-        rate = group["lr"] / (1 + (float(state["step"]) - 1) * group["lr_decay"])
+        rate = group["lr"] / (1 + (state["step"].item() - 1) * group["lr_decay"])
         array -= rate * gradient / (np.sqrt(total) + group["eps"])
 
 

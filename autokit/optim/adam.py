@@ -6,7 +6,6 @@ and NAdam looks one step of its momentum ahead, as Nesterov's method does.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -90,13 +89,13 @@ class Adam(Optimizer):
 
     def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
         """The formula."""
-        (beta1, beta2), lr, step = group["betas"], group["lr"], float(state["step"])
+        (beta1, beta2), lr, step = group["betas"], group["lr"], state["step"].item()
         mean, mean_square = average(array, gradient, state, group)
         if group["amsgrad"]:
             mean_square = np.maximum(state["max_exp_avg_sq"], mean_square, out=state["max_exp_avg_sq"])
         # The corrections of both averages are numbers: applied to the result, they cost no further arrays.
         change = np.sqrt(mean_square)
-        change /= math.sqrt(1 - beta2**step)
+        change /= (1 - beta2**step) ** 0.5
         change += group["eps"]
         change = mean / change
         change *= lr / (1 - beta1**step)
@@ -205,7 +204,7 @@ class Adamax(Optimizer):
         mean += (1 - beta1) * gradient
         largest *= beta2
         np.maximum(largest, np.abs(gradient) + group["eps"], out=largest)
-        array -= group["lr"] / (1 - beta1 ** float(state["step"])) * mean / largest
+        array -= group["lr"] / (1 - beta1 ** state["step"].item()) * mean / largest
 
 
 class NAdam(Optimizer):
@@ -265,16 +264,18 @@ class NAdam(Optimizer):
         settings |= checked(momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay)
         super().__init__(params, settings)
 
+    numbers = ("step", "mu_product")
+
     def initial_state(self, array: Any, gradient: Any, group: Group) -> dict[str, Any]:
         """The product of the momenta, and both averages."""
         return {**zeros(array, "exp_avg", "exp_avg_sq"), "mu_product": np.ones((), np.float32)}
 
     def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
         """The formula."""
-        lr, step = group["lr"], float(state["step"])
+        lr, step = group["lr"], state["step"].item()
         momentum, ahead = _momentum(step, group), _momentum(step + 1, group)
         state["mu_product"] *= momentum
-        product = float(state["mu_product"])
+        product = state["mu_product"].item()
         mean, mean_square = average(array, gradient, state, group)
         divisor = np.sqrt(mean_square / (1 - group["betas"][1] ** step)) + group["eps"]
         array -= lr * (1 - momentum) / (1 - product) * gradient / divisor

@@ -18,6 +18,7 @@ import numpy as np
 
 from autokit.base import doors
 from autokit.base.handles import RemovableHandle
+from autokit.engine.detours import DETOURS, step_through_detours
 from autokit.engine.inplace import mark_changed
 from autokit.engine.modes import enable_grad
 from autokit.engine.record import calling_line
@@ -36,6 +37,11 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **settings: Any) -> Any:
         self._stepped = True
+        if DETOURS:
+            return step_through_detours(self, lambda: with_hooks(self, *args, **settings))
+        return with_hooks(self, *args, **settings)
+
+    def with_hooks(self: Optimizer, *args: Any, **settings: Any) -> Any:
         if self._hooks is None:
             return step(self, *args, **settings)
         before, after = self._hooks
@@ -101,6 +107,9 @@ class Optimizer:
     """
 
     _repr_mimebundle_ = doors.shown
+
+    numbers: tuple[str, ...] = ("step",)
+    """Those states that are one number for any shape of the parameter; a formula reads their ``item()``."""
 
     _stepped = False
     _hooks: tuple[dict[int, Any], dict[int, Any]] | None = None

@@ -1,6 +1,6 @@
 """Print a table of all rows, each measured in a process of its own; with names, of these rows alone.
 
-``gpu`` prints another table, of a GPU; see ``gpu.py``.
+``gpu`` prints another table, of a GPU, ``static`` one of compiled steps; see ``gpu.py`` and ``static.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import platform
 import sys
 from importlib import metadata
 
-from tests.benchmarks import costs, gpu, operations, training
+from tests.benchmarks import costs, gpu, operations, static, training
 from tests.benchmarks.measure import in_a_process
 
 
@@ -54,6 +54,10 @@ def rows(names: list[str]) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["gpu"]:
         gpu.main(*sys.argv[2:])
+    elif sys.argv[1:2] == ["static"]:
+        static.main(*sys.argv[2:])
+    elif sys.argv[1:2] == ["static row"]:
+        print(static.line(sys.argv[2]), flush=True)
     elif sys.argv[1:2] == ["row"]:
         rows(sys.argv[2:])
     else:

@@ -1,0 +1,77 @@
+"""A compiled step beside the eager one, from the same state and on the same example."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from autokit.base.generator import STREAMS
+from autokit.static.errors import StaticError
+from autokit.static.trace import tensors_in
+
+TOLERANCE = 1e-5
+"""How far two numbers may be apart, relative to the largest in their tensor: sums have another order."""
+
+
+def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise unless the compiled ``step`` and its function agree on results and on states."""
+    plan, arrays = step.plan_for(args, kwargs)
+    trace = plan.trace
+    before = Snapshot(trace)
+    try:
+        expected = _named_values(trace, step.function(*args, **kwargs))
+        before.restore()
+        computed = _named_values(trace, plan(arrays, (args, kwargs)))
+    finally:
+        before.restore()
+    for name, value in expected.items():
+        distance = _distance(value, computed[name])
+        if distance > TOLERANCE:
+            raise StaticError(
+                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of "
+                "the largest number in it. Either the function depends on something that a graph fixes, such "
+                "as a number of Python's that changes; .explain() lists those. Or it is a mistake in autokit."
+            )
+
+
+def _named_values(trace: Any, result: Any) -> dict[str, Any]:
+    """Copies of the results of a run, and of all states after it."""
+    tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
+    tensors += [(node.label, tensor) for tensor, node in trace.states]
+    tensors += [(counter.number.text, tensor) for tensor, counter in trace.tracing.counters]
+    arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
+    return {name: np.array(array) for name, array in arrays if array is not None}
+
+
+def _distance(one: Any, other: Any) -> float:
+    if one.shape != other.shape:
+        return np.inf
+    if one.dtype.kind != "f":
+        return 0.0 if np.array_equal(one, other) else np.inf
+    if not one.size or np.array_equal(one, other, equal_nan=True):
+        return 0.0
+    with np.errstate(all="ignore"):
+        apart = np.abs(one.astype(np.float64) - other).max() / max(np.abs(one).max(), 1e-30)
+    return float(apart) if apart == apart else np.inf
+
+
+class Snapshot:
+    """What a run changes: arrays, gradients, counters and random streams."""
+
+    def __init__(self, trace: Any) -> None:
+        self.tensors = [(each, each.array, each._grad) for each in trace.tracing.states]
+        grads = [grad.array for _, _, grad in self.tensors if grad is not None]
+        self.arrays = [(each, each.copy()) for each in [*grads, *[array for _, array, _ in self.tensors]]]
+        generators = {*STREAMS.values(), *trace.tracing.generators}
+        self.streams = [(each, copy.deepcopy(vars(each))) for each in generators]
+
+    def restore(self) -> None:
+        """Put everything back."""
+        for tensor, array, grad in self.tensors:
+            tensor.array, tensor._grad = array, grad
+        for array, values in self.arrays:
+            array[...] = values
+        for generator, state in self.streams:
+            vars(generator).update(copy.deepcopy(state))

@@ -1,0 +1,223 @@
+"""The graph of a static program: calls of NumPy, in the order in which they run.
+
+Each :class:`Node` is one value, computed once and never changed: a write into an array is a node that gives a
+new array. The compiler's textbooks call this form *static single assignment*.
+
+References
+----------
+R. Cytron et al., "Efficiently computing static single assignment form and the control dependence graph", ACM
+TOPLAS 13, 1991.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+
+from autokit.base import doors
+
+Line = tuple[str, int]
+"""A line of the learner's program: its file and number."""
+
+
+@dataclass(eq=False, repr=False)
+class Node:
+    """One value of a static graph.
+
+    Attributes
+    ----------
+    id : int
+        Its number, by the order in which the nodes were made.
+    kind : str
+        ``"input"`` (given for each run), ``"state"`` (a parameter or a buffer, which lasts from run to run),
+        ``"const"`` (known before the first run), ``"number"`` (a number that Python computes before each
+        run, such as a learning rate), ``"call"`` (of NumPy), ``"view"`` (a call whose result shares its
+        operand's memory), ``"draw"`` (of random numbers, anew in each run), ``"check"`` (stops the run) or
+        ``"effect"`` (does something outside of the graph, such as printing).
+    name : str
+        NumPy's name of the call, as ``"add"`` or ``"add.reduce"``, or that of an opaque function.
+    function : callable or None
+        Called with ``args`` and ``settings``, in which nodes stand for their values. A check's function
+        explains: it is called with the operands after the first, the condition, if that is false, and returns
+        the exception to raise.
+    args : tuple
+        Operands: nodes, numbers, and tuples or lists of such.
+    settings : dict
+        Keyword arguments, likewise.
+    shape, dtype
+        Of the value; None for a tuple of several values.
+    value : ndarray or tuple
+        The value for the example on which the graph was traced. Of a state it is the state's array itself.
+    operation, phase, module : str
+        The rule that called, ``"forward"``, ``"backward"`` or ``"update"``, and the path of the module.
+    line : (str, int) or None
+        The line of the learner's program.
+    label : str
+        The name of an input or a state.
+    block : int
+        How many of its elements are computed at a time, together with those of its neighbours; 0 for all.
+    """
+
+    id: int
+    kind: str
+    name: str
+    function: Callable[..., Any] | None = None
+    args: tuple[Any, ...] = ()
+    settings: Any = None
+    value: Any = None
+    _: KW_ONLY
+    operation: str = ""
+    phase: str = "forward"
+    module: str = ""
+    line: Line | None = None
+    label: str = ""
+    block: int = 0
+
+    def __post_init__(self) -> None:
+        self.settings = self.settings or {}
+        self.shape: Any = getattr(self.value, "shape", None)
+        self.dtype: Any = getattr(self.value, "dtype", None)
+
+    def operands(self) -> list[Node]:
+        """The nodes among the arguments, in order."""
+        return [*nodes_in(self.args), *nodes_in(tuple(self.settings.values()))]
+
+    def __repr__(self) -> str:
+        return f"%{self.id}"
+
+
+class Graph:
+    """A static program.
+
+    Attributes
+    ----------
+    nodes : list of Node
+        In an order in which they can run.
+    inputs, states, outputs : list of Node
+    updates : dict
+        For each state that changes, the node of its new value, which is written after the last check.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.inputs: list[Node] = []
+        self.states: list[Node] = []
+        self.outputs: list[Node] = []
+        self.updates: dict[Node, Node] = {}
+
+    def add(self, node: Node) -> Node:
+        """Append ``node``, which is returned."""
+        self.nodes.append(node)
+        return node
+
+    def roots(self) -> list[Node]:
+        """The nodes for whose sake the others run. Draws are among them: each moves the random stream on."""
+        kept = [node for node in self.nodes if node.kind in ("check", "draw", "effect")]
+        return [*self.outputs, *self.updates.values(), *kept]
+
+    def users(self) -> dict[Node, list[Node]]:
+        """For each node those that have it as an operand."""
+        found: dict[Node, list[Node]] = {node: [] for node in self.nodes}
+        for node in self.nodes:
+            for operand in dict.fromkeys(node.operands()):
+                found[operand].append(node)
+        return found
+
+    def needed(self, roots: list[Node]) -> list[Node]:
+        """The nodes that ``roots`` are computed from, and these, in the order of the graph."""
+        seen: set[Node] = set()
+        waiting = list(roots)
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                waiting += node.operands()
+        return [node for node in self.nodes if node in seen]
+
+    def replace(self, table: dict[Node, Node]) -> None:
+        """Let each node in ``table`` be read from the node that it is mapped to, also along chains."""
+
+        def last(node: Node) -> Node:
+            while node in table:
+                node = table[node]
+            return node
+
+        flat = {node: last(node) for node in table}
+        for node in self.nodes:
+            node.args, node.settings = substitute(node.args, flat), substitute(node.settings, flat)
+        self.outputs = [flat.get(node, node) for node in self.outputs]
+        self.updates = {state: flat.get(node, node) for state, node in self.updates.items()}
+
+    def copy(self) -> Graph:
+        """The same graph with nodes of its own."""
+        twins: dict[Node, Node] = {}
+        other = Graph()
+        for node in self.nodes:
+            twin = twins[node] = other.add(copy.copy(node))
+            twin.args, twin.settings = substitute(node.args, twins), substitute(node.settings, twins)
+        other.inputs = [twins[node] for node in self.inputs]
+        other.states = [twins[node] for node in self.states]
+        other.outputs = [twins[node] for node in self.outputs]
+        other.updates = {twins[state]: twins[node] for state, node in self.updates.items()}
+        return other
+
+    def picture(self, fold: str | None = "operation") -> Any:
+        """The graph to draw: a box for each operation, or with ``fold=None`` for each call."""
+        return doors.program(self, fold)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return doors.mimebundle(self.picture())
+
+    def table(self) -> str:
+        """A row for each node: its number, its call, dtype and shape, phase, operation, and line."""
+        rows = [["node", "call", "operands", "value", "phase", "operation", "line"]]
+        for node in self.nodes:
+            call = node.name if node.kind in ("call", "view") else f"{node.kind} {node.label}".strip()
+            named = [f"{name}={_written(value)}" for name, value in node.settings.items()]
+            operands = ", ".join([*map(_written, node.args), *named])
+            value = "" if node.dtype is None else f"{node.dtype}{list(node.shape)}"
+            line = str(node.line[1]) if node.line else ""
+            rows.append([str(node), call, operands, value, node.phase, node.operation, line])
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
+
+
+def nodes_in(args: Any) -> Iterator[Node]:
+    """The nodes in nested tuples, lists and dicts."""
+    if isinstance(args, Node):
+        yield args
+    elif isinstance(args, dict):
+        args = tuple(args.values())
+    if isinstance(args, tuple | list):
+        for each in args:
+            yield from nodes_in(each)
+
+
+def mapped(args: Any, change: Callable[[Any], Any]) -> Any:
+    """``args``, nested tuples, lists and dicts, with ``change`` applied to everything in them."""
+    if isinstance(args, dict):
+        return {name: mapped(value, change) for name, value in args.items()}
+    if isinstance(args, list):
+        return [mapped(each, change) for each in args]
+    if isinstance(args, tuple):
+        several = [mapped(each, change) for each in args]
+        return type(args)(*several) if hasattr(args, "_fields") else tuple(several)
+    return change(args)
+
+
+def substitute(args: Any, table: dict[Node, Any]) -> Any:
+    """``args`` with each node that is in ``table`` replaced by what stands there."""
+    return mapped(args, lambda each: table.get(each, each) if isinstance(each, Node) else each)
+
+
+def _written(argument: Any) -> str:
+    """An argument in a row of the table."""
+    if isinstance(argument, np.ndarray) and argument.ndim:
+        return f"array{list(argument.shape)}"
+    if isinstance(argument, tuple | list):
+        return "(" + ", ".join(map(_written, argument)) + ")"
+    return repr(argument.item() if isinstance(argument, np.ndarray) else argument)

@@ -1,0 +1,47 @@
+"""Run a static graph as it stands, one node after the other: what the generated code has to agree with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autokit.static.graph import Node, substitute
+
+
+def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
+    """Compute ``nodes`` in their order; yield each with its value.
+
+    Parameters
+    ----------
+    nodes : iterable of Node
+        With the operands of each before it.
+    values : dict
+        The values of inputs and states; those of the other nodes are added.
+
+    Raises
+    ------
+    Exception
+        What a check explains, where its condition is false.
+    """
+    for node in nodes:
+        if node.kind == "const":
+            values[node] = node.value
+        elif node.kind == "check":
+            condition, *operands = substitute(node.args, values)
+            if not condition:
+                raise node.function(*operands)  # type: ignore[misc]
+            values[node] = None
+        elif node.function is not None:
+            settings = {name: _value(each, values) for name, each in node.settings.items()}
+            value = node.function(*[_value(each, values) for each in node.args], **settings)
+            values[node] = np.asarray(value) if isinstance(value, np.generic) else value
+        yield node, values[node]
+
+
+def _value(argument: Any, values: dict[Node, Any]) -> Any:
+    """What an argument stands for."""
+    if argument.__class__ is Node:
+        return values[argument]
+    return substitute(argument, values) if isinstance(argument, (tuple, list, dict)) else argument

@@ -1,0 +1,1 @@
+"""Compiled loops: what a group of calls becomes where Numba is installed."""

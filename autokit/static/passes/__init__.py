@@ -1,0 +1,66 @@
+"""Passes: each takes a static graph, changes it, and says in words what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from autokit.static.graph import Graph
+from autokit.static.passes.algebra import simplify
+from autokit.static.passes.blocks import group_into_blocks
+from autokit.static.passes.common_subexpressions import eliminate_common_subexpressions
+from autokit.static.passes.constants import fold_constants
+from autokit.static.passes.dead_code import eliminate_dead_code
+from autokit.static.passes.numpy_forms import use_numpy_forms
+from autokit.static.passes.scaled_products import scale_products
+
+PASSES: dict[str, Callable[[Graph], str]] = {
+    "dead code": eliminate_dead_code,
+    "constants": fold_constants,
+    "algebra": simplify,
+    "common subexpressions": eliminate_common_subexpressions,
+    "NumPy's own forms": use_numpy_forms,
+    "scaled products": scale_products,
+    "blocks": group_into_blocks,
+}
+"""All passes by their names."""
+
+FOR_LOOPS = ("constants", "algebra", "dead code", "common subexpressions") * 2
+"""Those that run, in this order, where Numba compiles loops, which read the plain forms better."""
+
+DEFAULT = (*FOR_LOOPS, "NumPy's own forms", *FOR_LOOPS[1:4], "blocks")
+"""Those that run where NumPy computes; scaled products round otherwise, so they are asked for by name."""
+
+
+class Pass(NamedTuple):
+    """What a pass did: its name, words, and the graph before and after it."""
+
+    name: str
+    words: str
+    before: Graph
+    after: Graph
+
+
+def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> list[Pass]:
+    """Run passes one after the other on copies of ``graph``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from autokit.static.traced import Tape
+    >>> tape = Tape()
+    >>> x = tape.given("input", np.ones(3), "x")
+    >>> tape.graph.outputs = [(x * 1 + np.exp(x) - np.exp(x)).node]
+    >>> for done in run_passes(tape.graph, ["algebra", "common subexpressions", "dead code"]):
+    ...     print(done.name, "|", done.words, "|", len(done.after.nodes))
+    algebra | x · 1 = x (1×) | 5
+    common subexpressions | values that were computed before (1×) | 4
+    dead code | nothing to do | 4
+    """
+    done = []
+    for name in names:
+        after = graph.copy()
+        words = PASSES[name](after)
+        done.append(Pass(name, words or "nothing to do", graph, after))
+        graph = after
+    return done

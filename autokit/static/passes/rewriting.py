@@ -1,0 +1,100 @@
+"""How passes put new nodes into a graph in place of old ones, by tables of rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autokit.static.calls import is_reduction
+from autokit.static.graph import Graph, Node, mapped, substitute
+
+Rule = Callable[[Node, "Rewriting", Any, Any], Any]
+"""Gives the node to read in place of one, or something else where there is none.
+
+It is called with the node, the walk to which it may add nodes, and the node's first two operands.
+"""
+
+Rules = dict[str, tuple[str, Rule]]
+"""Rules, each with the names of the calls that it is for, by the words that say what it does."""
+
+
+class Rewriting:
+    """The list of a graph's nodes while it is written anew: ``nodes``, as far as the walk has come."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.nodes = graph, list[Node]()
+        self._next = max([node.id for node in graph.nodes], default=0) + 1
+
+    def call(
+        self, like: Node, function: Any, *args: Any, name: str = "", kind: str = "call", **settings: Any
+    ) -> Node:
+        """A new node, which is part of the same operation and line as ``like``."""
+        value = evaluated(function, args, settings)
+        return self._add(like, kind, name or function.__name__, function, args, settings, value)
+
+    def view(self, like: Node, function: Any, *args: Any) -> Node:
+        """A new view."""
+        return self.call(like, function, *args, kind="view")
+
+    def constant(self, like: Node, value: np.ndarray) -> Node:
+        """A new constant."""
+        return self._add(like, "const", "const", None, (), {}, value)
+
+    def _add(self, like: Node, *facts: Any) -> Node:
+        node = Node(self._next, *facts, operation=like.operation, phase=like.phase, line=like.line)
+        node.module = like.module
+        self._next += 1
+        self.nodes.append(node)
+        return node
+
+
+def rewrite(graph: Graph, rules: Rules) -> str:
+    """Put in place of each call, view and constant what the first fitting rule gives; say which did.
+
+    A rule that names calls is for those without settings, and for reductions; one without names is for all.
+    """
+    new, table, said = Rewriting(graph), dict[Node, Node](), Counter[str]()
+    for node in graph.nodes:
+        node.args, node.settings = substitute(node.args, table), substitute(node.settings, table)
+        words = _rewritten(node, new, rules, table) if node.kind in ("call", "const", "view") else ""
+        said[words] += 1
+        if not words:
+            new.nodes.append(node)
+    graph.nodes = new.nodes
+    graph.replace(table)
+    return "; ".join([f"{words} ({count}×)" for words, count in said.items() if words])
+
+
+def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]) -> str:
+    """The words of the first rule that gives another node of the same shape and dtype, for ``table``."""
+    x, y = (*node.args, None, None)[:2]
+    is_plain = not node.settings or is_reduction(node)
+    for words, (names, rule) in rules.items():
+        if not names or is_plain and node.name in names.split():
+            other = rule(node, new, x, y)
+            if isinstance(other, Node) and (other.shape, other.dtype) == (node.shape, node.dtype):
+                table[node] = other
+                return words
+    return ""
+
+
+def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> np.ndarray:
+    """What a call gives for the operands' values."""
+    args, settings = mapped((args, settings), lambda one: one.value if isinstance(one, Node) else one)
+    with np.errstate(all="ignore"):
+        return np.asarray(function(*args, **settings))  # type: ignore[arg-type]
+
+
+def is_constant(argument: Any, number: float | None = None) -> bool:
+    """Whether an argument is one number in all its elements, and that ``number`` where it is given."""
+    if isinstance(argument, Node):
+        argument = argument.value if argument.kind == "const" else None
+    if not isinstance(argument, int | float | np.number | np.ndarray) or isinstance(argument, bool):
+        return False
+    array = np.asarray(argument)
+    if array.dtype.kind not in "iuf" or not array.size:
+        return False
+    return bool((array == (array.flat[0] if number is None else number)).all())

@@ -1,0 +1,373 @@
+"""Compiled functions: a graph for each signature, and what a :class:`Step` shows of them."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, update_wrapper
+from typing import Any
+
+import numpy as np
+
+from autokit.base import dtypes
+from autokit.engine.detours import DETOURS, of_this_thread
+from autokit.engine.modes import thread
+from autokit.engine.tensor import Tensor
+from autokit.static import emit_numpy
+from autokit.static.errors import RecompileWarning, StaticError, described
+from autokit.static.graph import Graph, Node
+from autokit.static.interpret import interpret
+from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
+from autokit.static.trace import Trace
+from autokit.static.traced import Unexpected
+from autokit.static.tracing import OPAQUE, LazyState, Tracing
+
+MANY = 8
+"""After this number of graphs for one function, a warning says so."""
+
+
+def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
+    """Each node of ``graph`` with its value, computed now."""
+    values: dict[Node, Any] = {node: node.value for node in graph.states}
+    values.update(zip(graph.inputs, inputs))
+    return interpret(graph.nodes, values)
+
+
+def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """A function that runs ``graph`` node by node."""
+
+    def run(*inputs: Any) -> tuple[Any, ...]:
+        values = dict(node_by_node(graph, inputs))
+        results = tuple([np.array(values[node]) for node in graph.outputs])
+        new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
+        for array, value in new:
+            array[...] = value
+        return results
+
+    return run
+
+
+class Plan:
+    """One graph of a function, for one signature, with the code that runs it.
+
+    Attributes
+    ----------
+    key : tuple
+        The signature.
+    trace : Trace
+    passes : list of Pass
+        With the graph before and after each of them.
+    graph : Graph
+        The last of these.
+    run : callable
+        Takes the inputs' arrays, and returns the outputs'.
+    """
+
+    def __init__(self, key: Any, call: tuple[Any, ...], code: Callable[[Graph], Any]) -> None:
+        start = time.perf_counter()
+        self.key, self.trace, self.code, self.runs = key, Trace(*call), code, 0
+        self.seconds = {"tracing": time.perf_counter() - start}
+        self.bind()
+
+    def bind(self) -> None:
+        """Make the code, for the arrays in which the states are now."""
+        start = time.perf_counter()
+        self.bound = [(tensor, tensor.array) for tensor, _ in self.trace.states]
+        for (_, node), (_, array) in zip(self.trace.states, self.bound):
+            node.value = array
+        self.passes, self.graph, self.run = self.code(self.trace.graph)
+        if self.trace.halves is not None:
+            _, _, self.back = self.code(self.trace.halves.graph)
+        self.seconds["passes and code"] = time.perf_counter() - start
+
+    def fits(self) -> bool:
+        """Whether the graph stands for the program as it is now; arrays that were replaced are bound anew."""
+        if not self.trace.holds():
+            return False
+        for tensor, array in self.bound:
+            now = tensor.array
+            if now is not array:
+                if now is None or now.shape != array.shape or now.dtype != array.dtype:
+                    return False
+                self.bind()
+                return True
+        return True
+
+    def __call__(self, arrays: list[Any], given: Any, run: Callable[..., Any] | None = None) -> Any:
+        """Run on the ``arrays`` of the arguments ``given``."""
+        self.runs += 1
+        run, trace = run or self.run, self.trace
+        counted = trace.counted()
+        if trace.halves is None:
+            return trace.finish(run(*arrays), counted)
+        results = trace.halves.apply(run, self.back, arrays, trace.leaves(given))
+        return trace.finish(results, counted)
+
+
+def native(graph: Graph) -> Callable[..., Any]:
+    """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
+    from autokit.static import emit_loops
+
+    return emit_loops.build(graph)
+
+
+BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
+    "numpy": emit_numpy.build,
+    "native": native,
+    "auto": native,
+    "interpreted": interpreted,
+}
+"""What makes a function of a graph, by the name of the backend."""
+
+
+class Step:
+    """A function that is traced when a signature first comes, and then runs as a static graph.
+
+    :func:`compile` makes it, and says what its ``settings`` are; its ``graph``, ``passes``, ``source`` and
+    ``memory`` are those of the last run.
+    """
+
+    def __init__(self, function: Callable[..., Any], settings: dict[str, Any]) -> None:
+        self.function, self.settings = function, settings
+        if settings["backend"] not in BACKENDS:
+            raise StaticError(f"there is no backend {settings['backend']!r}, but {', '.join(BACKENDS)}")
+        self.plans: list[Plan] = []
+        self.last: Plan | None = None
+        self.calls, self.warned = 0, False
+        self.remarks: dict[str, None] = {}
+        if hasattr(function, "__name__"):
+            update_wrapper(self, function)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Step:
+        return Step(*copy.deepcopy((self.function, self.settings), memo))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
+            return self.function(*args, **kwargs)  # as a part of another graph
+        self.calls += 1
+        if self.calls == 2 and self.settings["check"]:
+            self.check(*args, **kwargs)
+        try:
+            plan, arrays = self.plan_for(args, kwargs)
+        except LazyState:
+            self.remarks["the first call ran eagerly, as the optimizer began its memory in it"] = None
+            return self.function(*args, **kwargs)
+        try:
+            return plan(arrays, (args, kwargs))
+        except Unexpected:
+            self.remarks["built again, for numbers that were not as in the example before"] = None
+            self.plans.remove(plan)
+            self.last = None
+            plan, arrays = self.plan_for(args, kwargs)
+            return plan(arrays, (args, kwargs))
+
+    def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
+        """What runs for these arguments, built now unless it was before, and their arrays."""
+        key, arrays = signature(args, kwargs)
+        plan = self.last
+        if plan is None or plan.key != key or not plan.fits():
+            built = (each for each in self.plans if each.key == key and each.fits())
+            self.last = plan = next(built, None) or self._build(key, args, kwargs)
+        return plan, arrays
+
+    def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
+        settings = self.settings
+        others = settings["model"], settings["optimizer"]
+        plan = Plan(key, (self.function, (args, kwargs), others, settings["keep_grads"]), self._code)
+        self.plans.append(plan)
+        count = len({each.key[1:] if settings["dynamic"] else each.key for each in self.plans})
+        if count >= MANY and not self.warned:
+            self.warned = True
+            warnings.warn(
+                f"{_named(self.function)} was built {len(self.plans)} times, the last time for "
+                f"{in_words(key)}: pass what changes from call to call as a tensor of one shape; "
+                "dynamic=True says that shapes may change. .explain() lists them.",
+                RecompileWarning,
+                stacklevel=4,
+            )
+        return plan
+
+    def _code(self, graph: Graph) -> tuple[list[Pass], Graph, Callable[..., Any]]:
+        """The passes over a graph, what they leave of it, and the function that is made of that."""
+        backend, names = self.settings["backend"], self.settings["passes"]
+        if names is None:
+            names = FOR_LOOPS if backend in ("native", "auto") else DEFAULT
+        passes = run_passes(graph, names)
+        graph = passes[-1].after if passes else graph
+        return passes, graph, BACKENDS[backend](graph)
+
+    # ------------------------------------------------------------ what it shows
+
+    def _shown(self) -> Plan:
+        if self.last is None:
+            raise StaticError("nothing is built yet: call the compiled function first, with an example")
+        return self.last
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the last run, after all passes."""
+        return self._shown().graph
+
+    @property
+    def passes(self) -> list[Pass]:
+        """Each pass, with its words and the graph before and after it."""
+        return self._shown().passes
+
+    @property
+    def source(self) -> str:
+        """The code of the last run."""
+        return getattr(self._shown().run, "source", "")
+
+    @property
+    def memory(self) -> Any:
+        """The plan of the memory."""
+        return getattr(self._shown().run, "plan", None)
+
+    def debug(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the code in pdb, line by line."""
+        import pdb
+
+        plan, arrays = self.plan_for(args, kwargs)
+        run = plan.run.new_function() if isinstance(plan.run, emit_numpy.Program) else plan.run
+        return plan(arrays, (args, kwargs), partial(pdb.runcall, run))
+
+    def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
+        """Run node by node, as they were traced; each node with its value. States stay as they are."""
+        plan, arrays = self.plan_for(args, kwargs)
+        return node_by_node(plan.trace.graph, arrays)
+
+    def explain(self) -> str:
+        """Signatures, what each pass did, numbers that were fixed, and times, as text."""
+        lines = [f"{_named(self.function)}: {self.calls} calls"]
+        for plan in self.plans:
+            nodes = plan.trace.graph.nodes
+            lines.append(f"built for {in_words(plan.key)}: {len(nodes)} nodes, {plan.runs} runs")
+            lines += [f"  {name}: {seconds * 1e3:.1f} ms" for name, seconds in plan.seconds.items()]
+            lines += [f"  {each.name}: {each.words}" for each in plan.passes]
+            for node in nodes:
+                if node.name.removesuffix("_backward") in OPAQUE:
+                    lines.append(f"  one call: {node.name}, {described(node.line)}")
+                elif node.kind == "const":
+                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {described(node.line)}")
+            lines += [f"  {words}" for words in plan.trace.tracing.tape.remarks.values()]
+        return "\n".join([*lines, *self.remarks])
+
+    def check(self, *args: Any, **kwargs: Any) -> None:
+        """Run this call eagerly and statically from the same state, and compare all that they compute.
+
+        Afterwards everything is as before.
+
+        Raises
+        ------
+        StaticError
+            If the two differ; it names the first result or state that does.
+        """
+        from autokit.static.comparing import compare_with_eager
+
+        compare_with_eager(self, args, kwargs)
+
+
+def compile(
+    function: Callable[..., Any] | None = None,
+    *,
+    model: Any = None,
+    optimizer: Any = None,
+    dynamic: bool | None = None,
+    backend: str = "numpy",
+    passes: Sequence[str] | None = None,
+    check: bool = False,
+    keep_grads: bool | None = None,
+) -> Any:
+    """A function that is traced into a static graph when a signature first comes, and then runs as that.
+
+    Parameters
+    ----------
+    function : callable or Module, optional
+        Without it the result is a decorator.
+    model, optimizer : optional
+        What takes part and cannot be found, as it is neither named in the function nor called by it.
+    dynamic : bool, optional
+        Each number of rows has a graph of its own, since the function may do something else for it. True says
+        that this is wanted, so that no warning comes of many graphs.
+    backend : str
+        ``"numpy"`` makes NumPy code; ``"native"``, or ``"auto"``, lets Numba compile what it makes faster;
+        ``"interpreted"`` runs the graph node by node.
+    passes : sequence of str, optional
+        The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
+    check : bool
+        Compare the second call with an eager one.
+    keep_grads : bool, optional
+        Leave gradients in ``.grad``; by default where no optimizer takes a step in the function.
+
+    Raises
+    ------
+    Untraceable
+        Where the function asks for a number of a tensor, as ``if loss > 1`` does.
+    StaticError
+        Where it does what a graph cannot.
+
+    Examples
+    --------
+    >>> import autokit as torch
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> @compile
+    ... def step(x, y):
+    ...     optimizer.zero_grad()
+    ...     loss = ((model(x) - y) ** 2).mean()
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     return loss
+    >>> x = torch.tensor([[0.0, 1.0], [1.0, 1.0]])
+    >>> losses = [step(x, x.sum(1, keepdim=True)).item() for _ in range(100)]
+    >>> losses[-1] < losses[0]
+    True
+    """
+    settings: dict[str, Any] = {"model": model, "optimizer": optimizer, "dynamic": dynamic}
+    settings |= {"backend": backend, "passes": passes, "check": check, "keep_grads": keep_grads}
+    if function is None:
+        return lambda function: Step(function, settings)
+    return Step(function, settings)
+
+
+def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """What a graph is built for: the shapes of tensors, and all other facts; and the arrays of these."""
+    arrays: list[Any] = []
+    facts = tuple([_facts(each, arrays) for each in args]), _facts(kwargs, arrays) if kwargs else None
+    shapes = tuple([each.shape for each in arrays])
+    detours = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else None
+    return (shapes, facts, thread.state.recording, dtypes.get_default_dtype(), detours), arrays
+
+
+def _facts(value: Any, arrays: list[Any]) -> Any:
+    """What a signature says of an argument but for shapes; arrays in it, also of tensors, join ``arrays``."""
+    if isinstance(value, Tensor):
+        array = value.array
+        arrays.append(array)
+        return array.dtype, array.flags.c_contiguous, value._requires_grad
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return value.dtype, value.flags.c_contiguous
+    if isinstance(value, tuple | list):
+        return type(value), tuple([_facts(each, arrays) for each in value])
+    if isinstance(value, dict):
+        return dict, tuple([(name, _facts(each, arrays)) for name, each in value.items()])
+    try:
+        hash(value)
+    except TypeError:
+        raise StaticError(
+            f"an argument of type {type(value).__name__} says not whether it changed: pass tensors, numbers, "
+            "or tuples, lists and dicts of these"
+        ) from None
+    return type(value), value
+
+
+def in_words(key: Any) -> str:
+    """A signature in words."""
+    return ", ".join([str(list(shape)) for shape in key[0]]) or "no tensors"
+
+
+def _named(function: Any) -> str:
+    return getattr(function, "__name__", type(function).__name__)

@@ -1,0 +1,27 @@
+"""TensorFlow 1's face of static graphs: ``import autokit.static as tf`` gives these names."""
+
+# ruff: noqa: F403
+
+from types import SimpleNamespace as _SimpleNamespace
+
+from autokit.base.dtypes import BY_NAME as _BY_NAME
+from autokit.static import debugger as debug
+from autokit.static.tf import nn as nn
+from autokit.static.tf import train as train
+from autokit.static.tf.control import *
+from autokit.static.tf.debugging import *
+from autokit.static.tf.debugging import print_ as print  # noqa: F401
+from autokit.static.tf.functions import *
+from autokit.static.tf.functions import divide as div  # noqa: F401
+from autokit.static.tf.functions import divide as truediv  # noqa: F401
+from autokit.static.tf.graph import *
+from autokit.static.tf.session import *
+from autokit.static.tf.shapes import TensorShape as TensorShape
+from autokit.static.tf.train import gradients as gradients
+from autokit.static.tf.values import *
+
+float16, float32, float64 = _BY_NAME["float16"], _BY_NAME["float32"], _BY_NAME["float64"]
+uint8, int32, int64, bool = _BY_NAME["uint8"], _BY_NAME["int32"], _BY_NAME["int64"], _BY_NAME["bool"]
+
+python = _SimpleNamespace(debug=debug)
+"""TensorFlow's package of this name, for ``tf.python.debug``."""

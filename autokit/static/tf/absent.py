@@ -1,0 +1,32 @@
+"""Names of TensorFlow 1 that autokit leaves out: an error says what to write in their place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autokit.base.missing import near
+
+INSTEAD = {
+    "contrib|layers|keras|estimator|slim": "tf.Variable or tf.get_variable, tf.matmul and tf.nn",
+    "summary": "print, and ak.plot for what session.run returns",
+    ".*[qQ]ueue.*|.*Reader|Coordinator|data|io|gfile|image|.*batch|.*_producer": "NumPy arrays, by feed_dict",
+    "distribute|device|ClusterSpec|Server|distributions": "one process on one device",
+    "scan|map_fn|foldl|TensorArray|dynamic_rnn|rnn_cell|.*Cell": "a for loop of Python's",
+    "GradientTape|function|.*eager.*|enable_v2_behavior": "import autokit.static.v2 as tf",
+    "compat|disable_v2_behavior|logging|app|flags": "import autokit.static as tf, without it",
+    "sparse.*|Sparse.*|complex.*|bfloat16|fft": "dense tensors of tf.float32",
+}
+"""What to use in place of names, by patterns of whole names."""
+
+
+def absent(space: str, there: dict[str, Any]) -> Any:
+    """A ``__getattr__`` for a module that stands for TensorFlow's module ``space``."""
+
+    def __getattr__(name: str) -> Any:
+        use = next((use for pattern, use in INSTEAD.items() if re.fullmatch(pattern, name)), "")
+        if use:
+            raise AttributeError(f"autokit leaves out {space}.{name}: use {use}", name=name)
+        raise AttributeError(f"{space} has no '{name}'{near(name, there)}", name=name)
+
+    return __getattr__

@@ -1,0 +1,287 @@
+"""A session runs a graph of TensorFlow 1's: it keeps the values of variables and computes what is fetched.
+
+For each combination of fetches and sizes, a session traces the operations that are needed into a graph of
+NumPy's calls. The first runs interpret it, node by node; then it is compiled. Variables are fetched after all
+operations have run; TensorFlow leaves that order open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from autokit.engine.tensor import Tensor as Value
+from autokit.static.emit_numpy import build
+from autokit.static.errors import FailedPreconditionError, OpError, described, failed
+from autokit.static.graph import Node, mapped
+from autokit.static.interpret import interpret
+from autokit.static.passes import run_passes
+from autokit.static.tf.graph import (
+    GRAPHS,
+    SESSIONS,
+    Graph,
+    Operation,
+    Tensor,
+    Trace,
+    get_default_graph,
+    needed,
+)
+
+__all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "RunMetadata", "RunOptions", "Session"]
+
+INTERPRETED_RUNS = 3
+"""So often a program is interpreted before it is compiled."""
+
+
+class Program:
+    """What a session runs for one combination of fetches and sizes.
+
+    Attributes
+    ----------
+    graph : Graph
+        The calls of NumPy.
+    changed : list of Variable
+        The variables that a run assigns.
+    function : callable or None
+        The compiled program.
+    results : list of ndarray
+        What the last interpreted run fetched.
+    """
+
+    def __init__(self, session: Any, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
+        self.runs = 0
+        self.results: list[Any] = []
+        self.function: Callable[..., Any] | None = None
+        trace = self.trace = Trace(session.array_of, session.generator_of)
+        for tensor, array in fed.items():
+            trace.feed(tensor, array)
+        wanted = [each if isinstance(each, Operation) else each.op for each in fetches if each not in fed]
+        for operation in needed(wanted, fed):
+            try:
+                trace.run(operation)
+            except Exception as error:
+                raise _failed(error, operation.line, operation.name) from None
+        self.graph = graph = trace.tape.graph
+        graph.outputs = [trace.node(trace.value_of(each)) for each in fetches if isinstance(each, Tensor)]
+        self.changed = list(dict.fromkeys(trace.assigned))
+        for variable in self.changed:
+            node = trace.node(trace.history[variable][-1])
+            if variable not in trace.states:
+                array = session.arrays.setdefault(variable, np.zeros(node.shape or (), node.dtype))
+                trace.states[variable] = trace.tape.given("state", array, variable.op.name).node
+            graph.updates[trace.states[variable]] = node
+        kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
+        graph.nodes = [node for node in graph.nodes if node in kept]
+        graph.states = [node for node in graph.states if node in kept]
+
+    def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
+        """Interpret it, and yield each node with its value; at the end, write the variables."""
+        values.update(zip(self.graph.inputs, feeds))
+        values.update([(node, node.value) for node in self.graph.states])
+        nodes = self.graph.nodes
+        try:
+            with np.errstate(all="ignore"):
+                yield from interpret(nodes, values)
+        except Exception as error:
+            at = next(node for node in nodes if node not in values)
+            raise _failed(error, at.line, at.label or at.operation or at.name) from None
+        self.results = [np.array(values[node]) for node in self.graph.outputs]  # none sees the changes below
+        new = [(state, np.array(values[node])) for state, node in self.graph.updates.items()]
+        for state, value in new:
+            state.value[...] = value
+
+    def run(self, feeds: Sequence[np.ndarray], compiled: bool) -> list[Any]:
+        """Run it; return what is fetched of tensors."""
+        self.runs += 1
+        if compiled and self.runs > INTERPRETED_RUNS:
+            if self.function is None:
+                self.function = build(run_passes(self.graph)[-1].after, name="session_run")
+            with np.errstate(all="ignore"):
+                return list(self.function(*feeds))
+        values: dict[Node, Any] = {}
+        for _ in self.steps(feeds, values):
+            pass
+        return self.results
+
+
+def _failed(error: Exception, line: Any, name: str) -> Exception:
+    return error if isinstance(error, OpError) else failed(error, line, name)
+
+
+class Session:
+    """Runs a graph.
+
+    Parameters
+    ----------
+    graph : Graph, optional
+        By default the default graph.
+    compiled : bool
+        Compile what runs often; else every run goes node by node.
+
+    Attributes
+    ----------
+    arrays : dict
+        The values of variables.
+
+    Examples
+    --------
+    >>> import autokit.static as tf
+    >>> x = tf.placeholder(tf.float32, [None], name="x")
+    >>> with tf.Session() as sess:
+    ...     print(sess.run(x * 2, feed_dict={x: [1, 2, 3]}))
+    [2. 4. 6.]
+    """
+
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: Any = None, compiled: bool = True
+    ) -> None:
+        self.graph, self.compiled = graph or get_default_graph(), compiled
+        self.arrays: dict[Tensor, np.ndarray] = {}
+        self.initialized: set[Tensor] = set()
+        self.generators: dict[Operation, Any] = {}
+        self.programs: dict[Any, Program] = {}
+        self.accepted: set[Any] = set()  # what was fed before: tensors, with shapes and dtypes of arrays
+
+    # ------------------------------------------------------------ what a trace asks for
+
+    def array_of(self, variable: Tensor) -> np.ndarray:
+        """The value of ``variable``."""
+        if variable not in self.initialized:
+            raise FailedPreconditionError(
+                f"Attempting to use uninitialized value {variable.op.name}\n  it was defined at "
+                f"{described(variable.op.line)}\n  run tf.global_variables_initializer() first"
+            )
+        return self.arrays[variable]
+
+    def generator_of(self, operation: Operation) -> Any:
+        """The generator from which ``operation`` draws: with a seed, the same numbers in each session."""
+        if operation not in self.generators:
+            seed, graph_seed = operation.settings.get("seed"), operation.graph.seed
+            if seed is None and graph_seed is not None:
+                seed = operation.place
+            both = None if seed is None else [graph_seed or 0, seed]
+            self.generators[operation] = np.random.default_rng(both)
+        return self.generators[operation]
+
+    # ------------------------------------------------------------ running
+
+    def load(self, variable: Tensor, value: Any) -> None:
+        """Give ``variable`` a value."""
+        array = np.array(value, variable.dtype.numpy)
+        self.arrays.setdefault(variable, array)[...] = array
+        self.initialized.add(variable)
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """Run what ``fetches`` need: tensors, operations, their names, or lists and dicts of these.
+
+        Parameters
+        ----------
+        fetches
+            What to compute. The result has the same form; an operation gives None.
+        feed_dict : dict, optional
+            Values of tensors, most often of placeholders, by the tensor or by its name.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If a placeholder is not fed, or an operation fails.
+        FailedPreconditionError
+            If a variable has no value yet.
+        ValueError
+            If a value has another shape than the tensor that it is fed to.
+        """
+        wanted: list[Any] = []
+        mapped(fetches, lambda each: wanted.append(self._element(each)))
+        fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
+        key = (*wanted, *[(tensor, array.shape) for tensor, array in fed.items()])
+        program = self.programs.get(key)
+        if program is None:
+            program = self.programs[key] = Program(self, wanted, fed)
+        results = iter(self.execute(program, list(fed.values())))
+        self.initialized.update(program.changed)
+        values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
+        return mapped(fetches, lambda _: next(values))
+
+    def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
+        """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
+        return program.run(feeds, self.compiled)
+
+    def debug(self) -> Session:
+        """This session under a debugger: its runs stop before each node."""
+        from autokit.static.debugger import LocalCLIDebugWrapperSession
+
+        return LocalCLIDebugWrapperSession(self)
+
+    def _element(self, fetch: Any) -> Any:
+        """The tensor or operation that ``fetch`` is, or whose name it is."""
+        if isinstance(fetch, str):
+            return self.graph.named_element(fetch)
+        if isinstance(fetch, Tensor | Operation) and fetch.graph is self.graph:
+            return fetch
+        raise TypeError(
+            f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor of this "
+            "graph. A program that writes loss = session.run(loss) has lost its tensor: use another name."
+        )
+
+    def _fed(self, name: Any, value: Any) -> tuple[Tensor, np.ndarray]:
+        """The tensor of this name, and ``value`` as an array that fits it."""
+        if type(value) is np.ndarray and (name, value.shape, value.dtype) in self.accepted:
+            return name, value
+        tensor = self._element(name)
+        given = value.numpy(force=True) if isinstance(value, Value) else value
+        if not isinstance(tensor, Tensor) or isinstance(value, Tensor):
+            raise TypeError(
+                f"The value of a feed cannot be a tf.Tensor object, and the key has to be one: {name!r}, "
+                f"{value!r}. An operation has a name such as x, and its tensor one such as x:0."
+            )
+        given, dtype = np.asarray(given), tensor.dtype.numpy
+        if given.dtype.kind == "f" and dtype.kind in "iu":
+            words = f"takes integers, and is fed {given.dtype.name}: write .astype({dtype.name!r})"
+            raise TypeError(f"{tensor!r} {words}")
+        if not tensor.shape.accepts(given.shape):
+            raise ValueError(
+                f"Cannot feed value of shape {given.shape} for Tensor '{tensor.name}', which has shape "
+                f"'{tensor.shape}'\n  it was defined at {described(tensor.op.line)}"
+            )
+        self.accepted.add((tensor, given.shape, dtype))
+        return tensor, given.astype(dtype, copy=False)
+
+    # ------------------------------------------------------------ as a default
+
+    def as_default(self) -> Session:
+        """A ``with`` block in which ``.run()`` and ``.eval()`` use this session."""
+        return self
+
+    def __enter__(self) -> Session:
+        SESSIONS.append(self)
+        GRAPHS.append(self.graph)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+        GRAPHS.pop()
+
+    def close(self) -> None:
+        """No longer be the default."""
+        if self in SESSIONS:
+            SESSIONS.remove(self)
+
+
+class InteractiveSession(Session):
+    """A session that is the default one as soon as it exists."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        SESSIONS.append(self)
+
+
+class ConfigProto(SimpleNamespace):
+    """Settings of a session or a run: they are taken, and have no effect."""
+
+    NO_TRACE, FULL_TRACE, gpu_options = 0, 3, SimpleNamespace()
+
+
+RunOptions = RunMetadata = GPUOptions = ConfigProto

@@ -1,0 +1,271 @@
+"""One trace of a function: its graph, and how a call's tensors and the program's state fit to it."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from autokit.engine.record import storage_of
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.nn.module import Module
+from autokit.optim.optimizer import Optimizer
+from autokit.static.errors import refused
+from autokit.static.graph import Graph, Node, mapped
+from autokit.static.halves import Halves
+from autokit.static.reachable import reachable
+from autokit.static.traced import Traced
+from autokit.static.tracing import Kept, Tracing
+
+
+class Place(int):
+    """Stands for the tensor at this place among a graph's outputs."""
+
+
+def tensors_in(values: Any) -> list[Any]:
+    """The tensors and arrays in nested tuples, lists and dicts, in order."""
+    found: list[Any] = []
+    mapped(values, lambda one: found.append(one) if isinstance(one, Tensor | np.ndarray) else None)
+    return found
+
+
+class Trace:
+    """A traced function.
+
+    Parameters
+    ----------
+    function : callable
+    given : (tuple, dict)
+        The example's arguments: the tensors in them become the graph's inputs.
+    others : sequence
+        Modules and optimizers that take part.
+    keep_grads : bool or None
+        Whether gradients of leaves are left in ``.grad``; None if no optimizer takes a step.
+
+    Attributes
+    ----------
+    graph : Graph
+    states : list of (tensor, node)
+        Where the values of the graph's states are.
+    """
+
+    def __init__(self, function: Any, given: Any, others: Any, keep_grads: bool | None) -> None:
+        self.tracing = tracing = Tracing()
+        self.graph = tracing.tape.graph
+        self.line = getattr(function, "__code__", None) or function.__call__.__code__, 0
+        self.inputs: list[tuple[Any, Any, Traced]] = []
+        self.learning: list[tuple[int, Tensor]] = []
+        with tracing:
+            self._adopt(function, others)
+            args, kwargs = mapped(given, self._input)
+            self.result = mapped(function(*args, **kwargs), self._output)
+            self.halves = self._second_half()
+        self.keep_grads = not tracing.steps if keep_grads is None else keep_grads
+        self.states: list[tuple[Any, Node]] = []
+        self.changed: list[Any] = []
+        self.gradients: list[tuple[Any, int | None]] = []
+        for kept in tracing.states.values():
+            if kept.node is not None:
+                self._conclude(kept, kept.node)
+                self._conclude_gradient(kept)
+        self._refuse_what_a_run_does_not_do()
+        _hoist_checks(self.graph)
+        self._note_what_holds()
+
+    def _adopt(self, function: Any, others: tuple[Any, ...]) -> None:
+        tracing = self.tracing
+        for name, value in [*[("", other) for other in others if other is not None], *reachable(function)]:
+            if isinstance(value, Tensor):
+                tracing.names.setdefault(value, name)
+            elif isinstance(value, Module):
+                tracing.add_module(value, name)
+            elif isinstance(value, Optimizer):
+                tracing.watch(value)
+
+    def _input(self, value: Any) -> Any:
+        """What stands for an argument: an input of the graph, if it is a tensor or an array."""
+        if not isinstance(value, Tensor | np.ndarray):
+            return value
+        array = value.array if isinstance(value, Tensor) else value
+        traced = self.tracing.tape.given("input", array, f"x{len(self.inputs)}")
+        tensor: Any = traced
+        if isinstance(value, Tensor):
+            tensor = new_tensor(traced)
+            tensor._requires_grad = value._requires_grad
+        self.inputs.append((tensor, traced.node, traced))
+        return tensor
+
+    def _output(self, value: Any) -> Any:
+        """What stands for a result: its place among the outputs, or a state of the program itself."""
+        if not isinstance(value, Tensor | Traced) or value in self.tracing.states:
+            return value
+        if isinstance(value, Traced):
+            return Place(self.add_output(value.node))
+        self.tracing.adopt(value)
+        place = self.add_output(value.array.node)
+        if value._requires_grad:
+            self.learning.append((place, value))
+        return Place(place)
+
+    def add_output(self, node: Node) -> int:
+        """Make ``node`` an output; its place among them."""
+        self.graph.outputs.append(node)
+        return len(self.graph.outputs) - 1
+
+    def _second_half(self) -> Halves | None:
+        """What computes gradients later, unless the function's own backward pass has freed the graph."""
+        tracing = self.tracing
+        tensors = [*tracing.states, *[tensor for tensor, _, _ in self.inputs if isinstance(tensor, Tensor)]]
+        leaves = [tensor for tensor in tensors if tensor._requires_grad]
+        if not (self.learning and leaves) or tracing.passes:
+            return None
+        return Halves(tracing.tape, self.learning, leaves)
+
+    # ------------------------------------------------------------ what the trace leaves behind
+
+    def _conclude(self, kept: Kept, node: Node) -> None:
+        """Note what became of a state."""
+        new = kept.new
+        if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
+            raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
+        if new.node is not node:
+            self.changed.append(kept.tensor)
+        if kept.traced.root is None:
+            self.states.append((kept.tensor, node))
+            if new.node is not node:
+                self.graph.updates[node] = new.node
+
+    def _conclude_gradient(self, kept: Kept) -> None:
+        """Note what becomes of a leaf's gradient, which a run leaves behind only if it is to be kept."""
+        before, after = kept.grad_before, kept.grad_after
+        if before is None and after is None:
+            return
+        if after is None or not self.keep_grads:
+            self.gradients.append((kept.tensor, None))
+        elif before is None:
+            self.gradients.append((kept.tensor, self.add_output(after.array.node)))
+        elif after.array.node is not before:
+            self.graph.updates[before] = after.array.node
+        if before is not None and self.keep_grads:
+            self.states.append((_GradientOf(kept.tensor), before))
+
+    def _refuse_what_a_run_does_not_do(self) -> None:
+        """Refuse inputs that change, gradients that add up but are not kept, and states that share memory."""
+        for _, node, traced in self.inputs:
+            if traced.node is not node:
+                raise refused(
+                    f"the function writes into its argument {node.label}: write into a clone() of it."
+                )
+        needed = set(self.graph.needed(self.graph.roots()))
+        for kept in self.tracing.states.values():
+            if not self.keep_grads and kept.grad_before in needed:
+                raise refused(
+                    f"the function adds to the gradient that {kept.label} has from before, and a compiled "
+                    "step leaves none behind: call zero_grad() in it, before backward(); or compile with "
+                    "keep_grads=True.",
+                    kept.grad_before.line,
+                )
+        arrays = {node: node.value for _, node in self.states}
+        for node, other in product(self.graph.updates, arrays):
+            if other is not node and np.may_share_memory(node.value, arrays[other]):
+                raise refused(
+                    f"{node.label} and {other.label} share memory, which a graph does not see, and one is "
+                    "written to: write through the tensor that owns the memory."
+                )
+
+    # ------------------------------------------------------------ a run
+
+    def _note_what_holds(self) -> None:
+        """Note what a graph stands for: entries of dicts, the sizes of containers, and facts about leaves."""
+        tracing = self.tracing
+        self.guards = list(tracing.tape.guards.values())
+        entries: list[tuple[dict[str, Any], dict[str, Any]]] = []
+        for module in tracing.modules:
+            modes = {"training": module.training, "_hooks": module._hooks}
+            entries += (vars(module), modes), (module._modules, module._modules)
+            entries.append((module._parameters, module._parameters))
+        for optimizer, groups in tracing.optimizers.items():
+            objects = {"state": optimizer.state, "param_groups": optimizer.param_groups}
+            entries.append((vars(optimizer), objects))
+            for group, before, meanwhile in groups:
+                fixed = {name: value for name, value in before.items() if meanwhile[name] is value}
+                entries.append((group, fixed))
+        self.entries = [(owner, name, value) for owner, known in entries for name, value in known.items()]
+        containers = [module._modules for module in tracing.modules]
+        containers += [optimizer.param_groups for optimizer in tracing.optimizers]
+        self.containers = [(each, len(each)) for each in containers if each]
+        self.leaves_now = [
+            (kept.tensor, kept.requires_grad, kept.grad is None) for kept in tracing.states.values()
+        ]
+
+    def holds(self) -> bool:
+        """Whether the graph still stands for the program: its layers, its numbers and its tensors."""
+        for owner, name, value in self.entries:
+            if owner.get(name) is not value:
+                return False
+        for container, length in self.containers:
+            if len(container) != length:
+                return False
+        for guard in self.guards:
+            if not guard():
+                return False
+        for tensor, learns, had_no_gradient in self.leaves_now:
+            if tensor._requires_grad is not learns:
+                return False
+            if self.keep_grads and learns and (tensor._grad is None) is not had_no_gradient:
+                return False
+        return True
+
+    def counted(self) -> list[Any]:
+        """What the counters of the optimizers will be after a run."""
+        return [counter.number.compute() for _, counter in self.tracing.counters]
+
+    def leaves(self, given: Any) -> list[Tensor]:
+        """The leaves of the second half, those of a call in place of those of the example."""
+        assert self.halves is not None
+        table = {tensor: now for (tensor, _, _), now in zip(self.inputs, tensors_in(given))}
+        return [table.get(leaf, leaf) for leaf in self.halves.leaves]
+
+    def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
+        """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
+        for (tensor, _), number in zip(self.tracing.counters, counted):
+            tensor.array[...] = number
+        line = self.line
+        for tensor in self.changed:
+            (tensor._storage or storage_of(tensor)).changed(line)
+        for tensor, place in self.gradients:
+            tensor._grad = None if place is None else new_tensor(arrays[place])
+        if self.result.__class__ is Place:
+            return as_tensor(arrays[self.result])
+        return mapped(self.result, lambda one: as_tensor(arrays[one]) if one.__class__ is Place else one)
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A tensor as it is, or a new one of an array."""
+    return value if isinstance(value, Tensor) else new_tensor(value)
+
+
+class _GradientOf:
+    """The gradient of a leaf, whose array a run reads and writes."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    @property
+    def array(self) -> Any:
+        """The array of the gradient; None where there is none."""
+        return None if self.tensor._grad is None else self.tensor._grad.array
+
+
+def _hoist_checks(graph: Graph) -> None:
+    """Let checks that no draw leads to run before all else: a run that they stop has changed nothing."""
+    drawn: set[Node] = set()
+    for node in graph.nodes:
+        if node.kind in ("draw", "effect") or any([operand in drawn for operand in node.operands()]):
+            drawn.add(node)
+    first = set(graph.needed([node for node in graph.nodes if node.kind == "check" and node not in drawn]))
+    given = {*graph.inputs, *graph.states}
+    graph.nodes.sort(key=lambda node: 0 if node in given else 1 if node in first else 2)

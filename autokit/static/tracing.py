@@ -1,0 +1,350 @@
+"""Tracing: a function runs once on traced arrays, as a detour of the engine, and leaves its graph behind.
+
+Every tensor that an operation meets, and that was there before, becomes a *state* of the graph: its array is
+exchanged for a traced one as long as the function runs. A draw of random numbers becomes a node that draws
+anew in each run, and an optimizer's settings become numbers that Python computes before each run.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from autokit.base.errors import name_in_program
+from autokit.base.generator import STREAMS
+from autokit.engine.detours import Detour
+from autokit.engine.modes import thread
+from autokit.engine.operation import Operation, Rules, compute, unchanged
+from autokit.engine.record import PICK
+from autokit.engine.tensor import Tensor, new_tensor
+from autokit.static.errors import StaticError, refused
+from autokit.static.graph import Node
+from autokit.static.numbers import Counter, Number
+from autokit.static.traced import Tape, Traced, any_traced, noted
+
+OPAQUE = {
+    *("convolution", "transposed_convolution", "convolution_by_weight", "max_pool", "fold", "unfold"),
+    *("index_backward", "add_rows", "add_at_places", "scatter_reduce", "diag_embed", "move", "resample"),
+    *("sort", "topk", "kthvalue", "median", "median_along", "mode", "cummax", "cummin", "logcumsumexp"),
+    *("cholesky", "qr", "svd", "eig", "eigh", "det", "slogdet", "inv", "pinv", "solve", "solve_triangular"),
+    *("digamma", "polygamma"),
+}
+"""Operations that are one call in the graph: convolutions, pooling, sorting, decompositions, and others that
+write into new arrays of their own."""
+
+OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
+"""Operations whose derivatives are one call each."""
+
+
+class Tracing(Detour):
+    """The detour in whose ``with`` block operations are written down; afterwards all tensors are as before.
+
+    Attributes
+    ----------
+    tape : Tape
+    states : dict
+        For each tensor that was there before, what it held.
+    optimizers : dict
+        For each optimizer its groups: each with a copy of what it was, and one of what it is meanwhile.
+    steps : int
+        How many steps optimizers took.
+    passes : int
+        How many derivatives ran.
+    """
+
+    def __init__(self, tape: Tape | None = None) -> None:
+        self.tape = tape or Tape()
+        self.tape.has_example = tape is None
+        self.states: dict[Tensor, Kept] = {}
+        self.names: dict[Any, str] = {}
+        self.modules: dict[Any, str] = {}
+        self.counters: list[tuple[Any, Counter]] = []
+        self.optimizers: dict[Any, list[tuple[dict[str, Any], ...]]] = {}
+        self.labels: set[str] = set()
+        self.generators: dict[Any, tuple[_Draws, Any, dict[str, Any]]] = {}
+        self.steps = self.passes = self.deriving = 0
+
+    def __enter__(self) -> Self:
+        self.generators = {}
+        for generator in {*STREAMS.values()}:
+            self.source(generator)
+        return super().__enter__()
+
+    # ------------------------------------------------------------ operations
+
+    def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
+        """Note the calls of a rule as parts of its operation."""
+        operands = tuple([each.tensor() if isinstance(each, Number) else each for each in operands])
+        for each in operands:
+            if isinstance(each, Tensor):
+                self.adopt(each)
+        phase = self.tape.phase if self.deriving or self.tape.phase == "update" else "forward"
+        with self._part_of(operation.name, phase, self._module()):
+            if operation.name in OPAQUE:
+                result = compute(self._opaque(operation), operands, settings)
+            else:
+                result = proceed(operands, settings)
+            for tensor in result if isinstance(result, tuple) else (result,):
+                if isinstance(tensor, Tensor):
+                    tensor.array = self.created(tensor.array)
+                    self._derive(tensor)
+            return result
+
+    @contextmanager
+    def _part_of(self, operation: str, phase: str, module: str) -> Iterator[None]:
+        """A ``with`` block whose nodes are part of an operation."""
+        tape = self.tape
+        outer = tape.operation, tape.phase, tape.module
+        tape.operation, tape.phase, tape.module = operation, phase, module
+        try:
+            yield
+        finally:
+            tape.operation, tape.phase, tape.module = outer
+
+    def _opaque(self, operation: Operation) -> Operation:
+        """``operation`` with a rule that is one call in the graph."""
+        opaque = copy.copy(operation)
+        opaque.forward = opaque.plain = partial(noted, self.tape, operation.name, operation.forward)
+        return opaque
+
+    def _derive(self, tensor: Tensor) -> None:
+        """Let the derivatives of a result write down that they are derivatives."""
+        node = tensor._node
+        if node is not None and node.rules is PICK:  # of one of several results
+            node = node.sources[0]
+        if node is not None and not isinstance(node.rules, _TracedRules):
+            node.rules = _TracedRules(node.rules, self)
+
+    def _module(self) -> str:
+        """The path of the module that runs; one that was not met before brings its parameters and buffers."""
+        scope = thread.state.scope
+        module = None if scope is None else scope[1]()
+        if module is not None and module not in self.modules:
+            self.add_module(module, type(module).__name__.lower())
+        return self.modules.get(module, "")
+
+    def add_module(self, root: Any, name: str) -> None:
+        """Take the parameters and the buffers of a module as states, under their names."""
+        for path, module in root.named_modules():
+            self.modules.setdefault(module, f"{name}.{path}".strip("."))
+        for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
+            self.adopt(tensor, f"{name}.{path}".strip("."))
+
+    # ------------------------------------------------------------ states
+
+    def adopt(self, tensor: Tensor, name: str = "") -> None:
+        """Make a state of ``tensor``, unless it is traced already."""
+        array = tensor.array
+        if array.__class__ is Traced or array.__class__ is Counter:
+            return
+        named = name_in_program(tensor)
+        if not isinstance(array, np.ndarray):
+            raise refused("a static graph is traced on the CPU; move the tensors there, and say backend=")
+        if tensor._node is not None:
+            raise refused(
+                f"{named or 'a tensor'} was computed outside, and requires grad: its graph ends where the "
+                "static one begins. Compute it in the function, or detach() it."
+            )
+        if "_hooks" in tensor.__dict__ or "_post_accumulate_hooks" in tensor.__dict__:
+            raise refused("a hook runs in Python, and a graph holds no Python: remove it, or keep to eager.")
+        label = name or self.names.get(tensor) or tensor.name or named or "tensor"
+        while label in self.labels:
+            label += "_"
+        self.labels.add(label)
+        kept = Kept(tensor, label, array, self._traced(tensor, label))
+        self.states[tensor] = kept
+        tensor.array, tensor._storage = kept.traced, None
+        if tensor._grad is not None:
+            before = self.tape.given("state", tensor._grad.array, f"{label}.grad")
+            kept.grad_before, tensor._grad = before.node, new_tensor(before)
+
+    def _traced(self, tensor: Tensor, label: str) -> Traced:
+        """The traced array of a state: a view of its base, that of the same array, or a new one."""
+        base = tensor.__dict__.get("_base")
+        if base is not None:
+            self.adopt(base)
+            traced = base.array
+            for step, settings in tensor.__dict__["_steps"]:
+                traced = step.plain(traced, **settings)
+            return traced
+        same = [kept.traced for kept in self.states.values() if kept.array is tensor.array]
+        return same[0] if same else self.tape.given("state", tensor.array, label)
+
+    def overwritten(self, tensor: Tensor) -> None:
+        """Make a state of a tensor before it is written to."""
+        self.adopt(tensor)
+
+    def created(self, array: Any) -> Any:
+        """A new tensor's array is a constant, and a new one in each run."""
+        return array if isinstance(array, Traced) else Traced(self.tape, self.tape.constant(array))
+
+    # ------------------------------------------------------------ random numbers
+
+    def source(self, generator: Any) -> Any:
+        """A generator whose draws are nodes; the stream is as before when the trace is done."""
+        if isinstance(generator, _Draws):
+            return generator
+        if generator not in self.generators:
+            twister = generator._source()
+            self.generators[generator] = _Draws(self.tape, generator), twister, copy.deepcopy(vars(generator))
+        return self.generators[generator][0]
+
+    # ------------------------------------------------------------ optimizers
+
+    def watch(self, optimizer: Any) -> None:
+        """Adopt what an optimizer trains; its settings are numbers of the graph from now on."""
+        if optimizer in self.optimizers:
+            return
+        groups = self.optimizers[optimizer] = []
+        which = f"{type(optimizer).__name__} {len(self.optimizers)}, " if len(self.optimizers) > 1 else ""
+        for place, group in enumerate(optimizer.param_groups):
+            for number, param in enumerate(group["params"]):
+                self.adopt(param, "" if param in self.names else f"group{place}.{number}")
+            before = dict(group)
+            for name in before:
+                text = f"{which}group {place}: {name}" if place or which else name
+                group[name] = self._number(partial(group.__getitem__, name), text)
+            groups.append((group, before, dict(group)))
+
+    def _number(self, read: Callable[[], Any], text: str) -> Any:
+        """A setting: a float, also in a tuple or a tensor, is what ``read`` gives before each run."""
+        value = read()
+        if isinstance(value, Tensor):
+            return self._number(lambda: float(read()), text)
+        if isinstance(value, tuple):
+            parts = [lambda place=place: read()[place] for place in range(len(value))]
+            return tuple([self._number(part, f"{text}[{place}]") for place, part in enumerate(parts)])
+        return Number(self.tape, read, text, value) if isinstance(value, float) else value
+
+    def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
+        """Trace a step of an optimizer, with its memory as states."""
+        self.watch(optimizer)
+        self.steps += 1
+        before = {param: dict(memory) for param, memory in optimizer.state.items()}
+        for param, memory in before.items():
+            for name, value in memory.items():
+                self._adopt_memory(value, f"{self.states[param].label}.{name}", name in optimizer.numbers)
+        try:
+            with self._part_of(type(optimizer).__name__, "update", ""):
+                return proceed()
+        finally:
+            after = dict(optimizer.state)
+            optimizer.state.clear()
+            optimizer.state.update(before)
+            if after.keys() != before.keys():
+                raise LazyState
+            for param, memory in before.items():
+                if any([after[param].get(name) is not memory.get(name) for name in {*after[param], *memory}]):
+                    raise refused(
+                        "the optimizer puts other objects into its state, and a run only writes into the "
+                        "tensors there: keep numbers as tensors, and change them in place, as by add_()."
+                    )
+
+    def _adopt_memory(self, value: Any, label: str, counts: bool) -> None:
+        if not isinstance(value, Tensor):
+            return
+        if not counts:
+            self.adopt(value, label)
+        elif value.array.__class__ is not Counter:
+            counter = Counter(self.tape, value.array, label)
+            self.states[value] = Kept(value, label, value.array, counter)
+            value.array = counter
+            self.counters.append((value, counter))
+
+    # ------------------------------------------------------------ the end
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        for kept in self.states.values():
+            kept.restore()
+        seeded = changed = ""
+        for generator, (_, twister, state) in self.generators.items():
+            if generator._twister is not twister:
+                seeded = (
+                    "the function seeds a generator, which would draw the same in each run: seed it outside."
+                )
+            vars(generator).update(state)
+        for group, before, meanwhile in [group for groups in self.optimizers.values() for group in groups]:
+            for name in [name for name in before if group[name] is not meanwhile[name]]:
+                changed = (
+                    f"the function changes {name} of the optimizer, as a scheduler does, and a graph "
+                    "does not: call scheduler.step() outside, after the compiled step."
+                )
+            group.update(before)
+        if error[0] is None and (seeded or changed):
+            raise refused(seeded or changed)
+
+
+class LazyState(StaticError):
+    """The optimizer begins its memory in this step, so that the step has to run eagerly."""
+
+    def __init__(self) -> None:
+        super().__init__("the optimizer begins its memory in the first step: call the compiled function once")
+
+
+class _TracedRules(Rules):
+    """The derivatives of a node, which write down whose derivatives they are."""
+
+    __slots__ = ()
+
+    def __init__(self, rules: Rules, tracing: Tracing) -> None:
+        name = rules.operation.name
+        opaque = name in OPAQUE_DERIVATIVES
+        if opaque:  # the derivatives for NumPy's arrays
+            rules = rules.operation.rules(rules.learns, rules.wide, True)  # type: ignore[assignment]
+        for field in Rules.__slots__:
+            setattr(self, field, getattr(rules, field))
+
+        def wrapped(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
+            def derivative(g: Any, *values: Any) -> Any:
+                tape = tracing.tape
+                tape.operation, tape.phase, tape.module = name, "backward", ""
+                tracing.passes += 1
+                if is_one_call and vjp is not unchanged and any_traced((g, values)):
+                    return tape.call(f"{name}_backward", vjp, (g, *values))
+                tracing.deriving += on_tensors
+                try:
+                    return vjp(g, *values)
+                finally:
+                    tracing.deriving -= on_tensors
+
+            return derivative
+
+        arrays, tensors = rules.for_arrays, rules.for_tensors
+        self.for_arrays = tuple([(place, wrapped(vjp, opaque, False), needs) for place, vjp, needs in arrays])
+        self.for_tensors = tuple([(place, wrapped(vjp, False, True), needs) for place, vjp, needs in tensors])
+
+
+class _Draws:
+    """A generator each of whose draws is a node of a graph."""
+
+    def __init__(self, tape: Tape, generator: Any) -> None:
+        self.tape, self.generator = tape, generator
+
+    def __getattr__(self, name: str) -> Any:
+        draw = getattr(self.generator, name)
+        return lambda *args, **settings: self.tape.call(name, draw, args, settings, kind="draw")
+
+
+class Kept:
+    """What a tensor held before it was traced, and, after that, what the trace left in it."""
+
+    def __init__(self, tensor: Tensor, label: str, array: Any, traced: Any) -> None:
+        self.tensor, self.label, self.array, self.traced = tensor, label, array, traced
+        self.node: Node | None = getattr(traced, "node", None)  # there is none of a counter
+        self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
+        self.grad_before: Node | None = None
+        self.grad_after: Any = None
+        self.new: Any = None
+
+    def restore(self) -> None:
+        """Give the tensor back what it held; what the trace left in it is kept here."""
+        tensor = self.tensor
+        self.new, self.grad_after = tensor.array, tensor._grad
+        tensor.array, tensor._grad, tensor._storage = self.array, self.grad, self.storage
+        tensor._requires_grad, tensor._node = self.requires_grad, None

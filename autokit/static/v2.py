@@ -1,0 +1,257 @@
+"""TensorFlow 2's face, small: tensors compute at once, a tape records them, and ``function`` makes a graph.
+
+``import autokit.static.v2 as tf`` has the functions of ``autokit.static.tf`` on tensors that have numbers,
+and ``Variable``, :class:`GradientTape` and :func:`function`.
+
+Examples
+--------
+>>> import autokit.static.v2 as tf
+>>> x = tf.Variable(3.0)
+>>> with tf.GradientTape() as tape:
+...     y = x**2
+>>> tape.gradient(y, x)
+<tf.Tensor: shape=(), dtype=float32, numpy=6.0>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from autokit.autograd import grad
+from autokit.base.dtypes import BY_NAME
+from autokit.base.generator import manual_seed
+from autokit.engine import tensor as engine
+from autokit.engine.modes import set_grad_enabled
+from autokit.ops.create import from_numpy, ones_like
+from autokit.ops.draw import rand, randn
+from autokit.optim import SGD, Adam
+from autokit.static.graph import mapped
+from autokit.static.step import compile
+from autokit.static.tf import functions
+from autokit.static.tf import nn as layers
+from autokit.static.tf.functions import bind_operators
+from autokit.static.tf.shapes import converted
+
+TAPES: list[GradientTape] = []
+"""The tapes that are recording, the outermost first."""
+
+
+class Tensor(engine.Tensor):
+    """A tensor with TensorFlow's operators and its printed form."""
+
+    __slots__ = ()
+
+    def numpy(self, **_: Any) -> Any:
+        """The array, or a number of NumPy's where there are no dimensions."""
+        return self.array[()]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.array, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        kind = "Variable" if isinstance(self, Variable) else "Tensor"
+        return f"<tf.{kind}: shape={self.array.shape}, dtype={self.dtype.name}, numpy={self.array.tolist()}>"
+
+
+class Variable(Tensor):
+    """A tensor that keeps its identity while its value is assigned; tapes watch it.
+
+    Parameters
+    ----------
+    initial_value : tensor, array or number
+    trainable : bool
+        Whether tapes watch it.
+    """
+
+    def __init__(
+        self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
+    ) -> None:
+        value = initial_value() if callable(initial_value) else initial_value
+        super().__init__()
+        self.array = converted(getattr(value, "array", value), dtype)
+        self.trainable, self.name = trainable, name
+        self._requires_grad = trainable and self.array.dtype.kind == "f"
+
+    def assign(self, value: Any) -> Variable:
+        """Change the value."""
+        with set_grad_enabled(False):
+            self.copy_(constant(value, self.dtype))
+        return self
+
+    def assign_add(self, delta: Any) -> Variable:
+        """Add to the value."""
+        with set_grad_enabled(False):
+            self.add_(constant(delta, self.dtype))
+        return self
+
+    def assign_sub(self, delta: Any) -> Variable:
+        """Subtract from the value."""
+        with set_grad_enabled(False):
+            self.sub_(constant(delta, self.dtype))
+        return self
+
+
+class GradientTape:
+    """Records what is computed inside its ``with`` block, and differentiates it.
+
+    Parameters
+    ----------
+    persistent : bool
+        Differentiate more than once.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self.persistent, self.used = persistent, False
+
+    def __enter__(self) -> GradientTape:
+        TAPES.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        TAPES.remove(self)
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from ``tensor``, which is no variable."""
+        for each in tensor if isinstance(tensor, list | tuple) else [tensor]:
+            each._requires_grad = True
+
+    def gradient(self, target: Any, sources: Any, output_gradients: Any = None, **_: Any) -> Any:
+        """The derivatives of the sum of ``target`` by ``sources``, in their form; None where there is none.
+
+        Inside the ``with`` block of another tape they are recorded, too.
+        """
+        if self.used and not self.persistent:
+            raise RuntimeError(
+                "A non-persistent GradientTape can only be used to compute one set of gradients (or "
+                "jacobians): write tf.GradientTape(persistent=True)"
+            )
+        self.used = True
+        found: list[Any] = []
+        mapped(sources, found.append)
+        learners = [each for each in found if each._requires_grad]
+        targets = target if isinstance(target, list | tuple) else [target]
+        ends = [each for each in targets if each._requires_grad]
+        slopes: dict[int, Any] = {}
+        if ends and learners:
+            seeds = [ones_like(each) for each in ends] if output_gradients is None else [output_gradients]
+            several = grad(
+                ends, learners, seeds, retain_graph=True, create_graph=bool(TAPES), allow_unused=True
+            )
+            slopes = dict(zip(map(id, learners), several))
+        return mapped(sources, lambda source: _ours(slopes.get(id(source))))
+
+
+def _ours(value: Any) -> Any:
+    """Results of autokit's functions as tensors of this face."""
+    if isinstance(value, list | tuple):
+        return [_ours(each) for each in value]
+    if type(value) is engine.Tensor:
+        value.__class__ = Tensor
+    return value
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
+    """A tensor with the numbers ``value``."""
+    if isinstance(value, engine.Tensor):
+        return value
+    array = converted(value, dtype)
+    return _ours(from_numpy(array if shape is None else np.broadcast_to(array, shape).copy()))
+
+
+def function(func: Callable[..., Any]) -> Callable[..., Any]:
+    """``func`` as a static graph, one for each signature of its arguments."""
+    step = compile(func)
+
+    @wraps(func)
+    def call(*args: Any) -> Any:
+        return _ours(step(*[constant(each) if isinstance(each, np.ndarray) else each for each in args]))
+
+    call.step = step  # type: ignore[attr-defined]
+    return call
+
+
+# ---------------------------------------------------------------- TensorFlow 1's functions, on numbers
+
+
+def _eager(define: Any) -> Callable[..., Any]:
+    """A function of TensorFlow 1's face on tensors that have numbers."""
+    plain, operands = define.plain, define.operands
+    parameters = signature(plain)
+
+    @wraps(plain)
+    def apply(*args: Any, name: str | None = None, **settings: Any) -> Any:
+        given = parameters.bind(*args, **settings).arguments
+        tensors = [each for each in map(given.get, operands) if isinstance(each, engine.Tensor)]
+        for each in operands:
+            given[each] = _operand(given.get(each), tensors)
+        with set_grad_enabled(bool(TAPES)):
+            return _ours(plain(**given))
+
+    return apply
+
+
+def _operand(value: Any, tensors: list[Any]) -> Any:
+    """An operand as a tensor; a number stays one beside ``tensors``, and a list of tensors stays a list."""
+    if value is None or isinstance(value, engine.Tensor) or tensors and isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple) and any([isinstance(each, engine.Tensor) for each in value]):
+        return [constant(each) for each in value]
+    return constant(value, tensors[0].dtype if tensors else None)
+
+
+EAGER = {name: _eager(each) for name, each in vars(functions).items() if getattr(each, "plain", None)}
+globals().update(EAGER)
+nn = SimpleNamespace(
+    **{name: _eager(each) for name, each in vars(layers).items() if getattr(each, "plain", None)}
+)
+bind_operators(Tensor, _eager)
+
+
+def zeros(shape: Any, dtype: Any = np.float32) -> Any:
+    """A tensor of zeros."""
+    return constant(np.zeros(shape), dtype)
+
+
+def ones(shape: Any, dtype: Any = np.float32) -> Any:
+    """A tensor of ones."""
+    return constant(np.ones(shape), dtype)
+
+
+def _normal(shape: Any, mean: float = 0.0, stddev: float = 1.0) -> Any:
+    return _ours(randn(*shape) * stddev + mean)
+
+
+def _uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0) -> Any:
+    return _ours(rand(*shape) * (maxval - minval) + minval)
+
+
+random = SimpleNamespace(normal=_normal, uniform=_uniform, set_seed=manual_seed)
+float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
+
+
+class _Optimizer:
+    """An optimizer of autokit's that gets its gradients from a tape."""
+
+    def __init__(self, kind: Any, learning_rate: float, **settings: Any) -> None:
+        self.create = lambda variables: kind(variables, lr=learning_rate, **settings)
+        self.optimizer: Any = None
+
+    def apply_gradients(self, grads_and_vars: Any) -> None:
+        """Change variables by their gradients."""
+        pairs = list(grads_and_vars)
+        self.optimizer = self.optimizer or self.create([variable for _, variable in pairs])
+        for gradient, variable in pairs:
+            variable.grad = gradient
+        self.optimizer.step()
+
+
+optimizers = SimpleNamespace(
+    SGD=lambda learning_rate=0.01, momentum=0.0: _Optimizer(SGD, learning_rate, momentum=momentum),
+    Adam=lambda learning_rate=0.001: _Optimizer(Adam, learning_rate, eps=1e-7),
+)

@@ -1,0 +1,253 @@
+"""Generated code gives what the interpreter gives, can be read, and leaves alone what others hold."""
+
+from __future__ import annotations
+
+import linecache
+import threading
+from collections import namedtuple
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autokit.static.emit_numpy import build
+from autokit.static.memory import ALIGNMENT, plan_memory
+from autokit.static.passes import PASSES, run_passes
+from autokit.static.passes import blocks as blocks_pass
+from autokit.static.traced import Tape, Traced
+from tests.static.programs import STEPS, assert_agrees, traced
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def given_arrays(tape: Tape, *labels: str) -> list[Traced]:
+    """Inputs of a graph; those whose labels begin with a capital letter are states."""
+    return [tape.given("state" if each[0].isupper() else "input", X.copy(), each) for each in labels]
+
+
+@settings(max_examples=400)
+@given(STEPS)
+def test_code_computes_what_the_interpreter_computes(steps: list[Any]) -> None:
+    assert_agrees(traced(steps))
+
+
+@settings(max_examples=400)
+@given(STEPS, st.lists(st.sampled_from(list(PASSES)), max_size=6))
+def test_no_pass_changes_what_is_computed(steps: list[Any], names: list[str]) -> None:
+    graph = traced(steps)
+    assert_agrees(graph, run_passes(graph, names)[-1].after if names else graph)
+
+
+@settings(max_examples=400)
+@given(STEPS)
+def test_blocks_compute_the_same(steps: list[Any]) -> None:
+    graph = traced(steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_pass, "LARGE", 1)
+        patch.setattr(blocks_pass, "LONGEST", 6)
+        patch.setattr(blocks_pass, "SHORTEST", 2)
+        assert_agrees(graph, run_passes(graph)[-1].after)
+
+
+def test_what_a_run_reads_lives_through_all_its_blocks() -> None:
+    numbers = np.arange(64.0)
+    tape = Tape()
+    x = tape.given("input", numbers, "x")
+    state, other = [tape.given("state", numbers.copy(), label) for label in "SR"]
+    before = np.concatenate([x[32:], x[:32]])
+    one, two = (before > 3) * 1.0, x * 2
+    three = np.exp(-x) + one * two - two / (one + 4) + np.sqrt(two)
+    turned = state[::-1] + three - other[::-1]
+    tape.graph.outputs = [three.node]
+    tape.graph.updates = {state.node: (state - turned).node, other.node: (turned * 2).node}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks_pass, "LARGE", 1)
+        patch.setattr(blocks_pass, "LONGEST", 6)
+        blocks = run_passes(tape.graph, ["blocks"])[-1].after
+    assert "range(0, 64, 4)" in assert_agrees(tape.graph, blocks).source
+
+
+def test_the_code_can_be_read() -> None:
+    tape = Tape()
+    x, weight = given_arrays(tape, "x", "W")
+    tape.operation = "linear"
+    z = np.maximum(x @ weight.T, 0)
+    tape.operation, tape.phase = "SGD", "update"
+    tape.graph.outputs = [z.node]
+    tape.graph.updates = {weight.node: (weight - x * 0.5).node}
+    body = build(tape.graph).source.split("def ")[1].splitlines()
+    assert [line.strip() for line in body if "#" not in line] == [
+        "step(x):",
+        "matmul(x, W_T, linear)",
+        "maximum(linear, number_0_0, out=linear)",
+        "multiply(x, number_0_5, product)",
+        "subtract(W, product, W)",
+        "return (array(linear),)",
+    ]
+    assert sum("# update, line " in line for line in body) == 1 == sum("# · linear" in line for line in body)
+
+
+def test_names_never_hide_the_functions_that_are_called() -> None:
+    tape = Tape()
+    labels = ("log", "sum", "add", "array", "if", "0.bias", "x y", "number_2_0", "outputs", "start")
+    values = given_arrays(tape, *labels)
+    tape.graph.outputs = [np.log(np.add(sum(values), 2.0)).node]
+    assert_agrees(tape.graph)
+
+
+def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
+    Pair = namedtuple("Pair", "low high")
+    tape = Tape()
+    (x,) = given_arrays(tape, "x")
+
+    def between(a: Any, ends: Any, missing: float) -> Any:
+        return np.clip(a, ends.low, ends.high) + (0 if np.isnan(missing) else 1)
+
+    several = [
+        tape.call("between", between, (x, Pair(2.0, x[0]), float("nan"))),
+        tape.call("between", between, (x, Pair(2.0, 3.0), float("inf"))),
+        np.subtract(x > 2, x > 3, dtype=np.int64),
+        np.add(np.float64(1), x),
+        np.add(x, 0.1, dtype=np.float64),
+        x.astype(np.float16) + 70000,
+        np.less(x.astype(np.uint8), 300),
+        np.ldexp(x, 2),
+    ]
+    tape.graph.outputs = [each.node for each in several]
+    assert_agrees(tape.graph)
+
+
+def test_a_choice_is_not_written_over_its_own_mask() -> None:
+    tape = Tape()
+    (x,) = given_arrays(tape, "x")
+    positive = x[:, :3] % 2 > 0
+    tape.graph.outputs = [np.where(positive.T, x[:, :3] > 5, positive).node]
+    assert_agrees(tape.graph)
+
+
+def test_what_is_returned_is_not_overwritten_by_the_next_run() -> None:
+    tape = Tape()
+    x, state = given_arrays(tape, "x", "S")
+    tape.graph.outputs = [(x * 2).node, (x * 2).T.node, state.node, x.node]
+    tape.graph.updates = {state.node: (state + 1).node}
+    program = build(tape.graph)
+    array = X.copy()
+    first = program(array)
+    kept = [each.copy() for each in first]
+    program(array + 1)
+    array[:] = 0
+    assert all(np.array_equal(one, two) for one, two in zip(first, kept))
+    assert np.array_equal(first[2], X) and np.array_equal(program(X)[2], X + 2)
+
+
+def test_states_can_swap_and_new_values_go_into_them_without_a_copy() -> None:
+    tape = Tape()
+    one, two, three = given_arrays(tape, "One", "Two", "Three")
+    new = three - 0.5 * np.exp(one)
+    tape.graph.updates = {one.node: two.node, two.node: one.node, three.node: new.node}
+    program = assert_agrees(tape.graph)
+    assert [state.label for state in program.plan.in_states.values()] == ["Three"]
+    assert "subtract(Three, exponential, Three)" in program.source
+
+
+def test_nothing_is_written_before_the_last_check_or_reader() -> None:
+    tape = Tape()
+    x, checked, read = given_arrays(tape, "x", "Checked", "Read")
+    tape.graph.updates = {checked.node: (checked + 1).node, read.node: (read + 1).node}
+    (x < 100).all().check(lambda x: ValueError(f"{x.max()} is too large"), (x,))
+    tape.graph.outputs = [(read * 2).node]
+    program = assert_agrees(tape.graph)
+    assert not program.plan.in_states
+    with pytest.raises(ValueError, match="is too large") as raised:
+        program(np.full((3, 4), 150, np.float32))
+    assert np.array_equal(checked.node.value, X) and np.array_equal(read.node.value, X)
+    assert "test_code.py, line" in raised.value.__notes__[0] and ".check(" in raised.value.__notes__[0]
+
+
+def test_draws_numbers_and_effects_happen_in_each_run_and_in_order() -> None:
+    tape, seen = Tape(), []
+    (x,) = given_arrays(tape, "x")
+    random = np.random.RandomState(0)
+    first = tape.call("rand", lambda: random.rand(4), (), kind="draw")
+    rate = Traced(tape, tape.add("number", "rate", lambda: len(seen) / 2, (), {}, np.asarray(0.5)))
+    y = x * first + rate
+    tape.call("see", lambda y: seen.append(y), (y,), kind="effect")
+    second = tape.call("rand", lambda: random.rand(4), (), kind="draw")
+    tape.graph.outputs = [(y + second).node]
+    program = build(run_passes(tape.graph)[-1].after)
+    random.seed(1)
+    seen.clear()
+    results = [program(X)[0] for _ in range(2)]
+    random.seed(1)
+    for run in range(2):
+        expected = X * random.rand(4) + run / 2
+        assert np.array_equal(seen[run], expected)  # though the memory was used again
+        assert np.array_equal(results[run], expected + random.rand(4))
+
+
+def test_runs_at_the_same_time_and_inside_of_each_other_keep_apart() -> None:
+    tape, programs, inner = Tape(), [], []
+    (x,) = given_arrays(tape, "x")
+    doubled = x * 2
+
+    def again() -> None:
+        if programs:
+            inner.append(programs.pop()(X + 1)[0])
+
+    tape.call("again", again, (), kind="effect")
+    tape.graph.outputs = [(doubled + 1).node]
+    program = build(tape.graph)
+    programs.append(program)
+    assert np.array_equal(program(X)[0], X * 2 + 1) and np.array_equal(inner[0], X * 2 + 3)
+    wrong = []
+
+    def run(number: int) -> None:
+        for _ in range(300):
+            if not np.array_equal(program(X + number)[0], (X + number) * 2 + 1):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_the_text_is_known_to_the_debugger_as_long_as_the_program_lives() -> None:
+    tape = Tape()
+    (x,) = given_arrays(tape, "x")
+    tape.graph.outputs = [np.exp(x).node]
+    program = build(tape.graph, "run")
+    code = program.new_function().__code__
+    assert linecache.getline(code.co_filename, code.co_firstlineno) == "def run(x):\n"
+    del program, code
+    assert not [file for file in linecache.cache if file.startswith("<autokit.static run ")]
+
+
+@given(STEPS)
+def test_values_that_live_at_the_same_time_lie_apart(steps: list[Any]) -> None:
+    plan = plan_memory(traced(steps))
+    places = list(plan.places.values())
+    assert plan.size <= sum(-(-each.nbytes // ALIGNMENT) * ALIGNMENT for each in places)
+    for place in places:
+        assert place.offset % ALIGNMENT == 0 and place.offset + place.nbytes <= plan.size
+        for other in places:
+            together = place.first <= other.first <= place.last and other is not place
+            overlap = (
+                place.offset < other.offset + other.nbytes and other.offset < place.offset + place.nbytes
+            )
+            taken_over = other.over is not None and plan.places[other.over] == place
+            assert not (together and overlap and place.nbytes and other.nbytes) or taken_over
+
+
+def test_a_long_chain_needs_the_memory_of_two_values() -> None:
+    tape = Tape()
+    (x,) = given_arrays(tape, "x")
+    for _ in range(50):
+        x = np.exp(-x) @ X.T @ X
+    tape.graph.outputs = [x.node]
+    plan = build(tape.graph).plan
+    assert plan.size < plan.total / 30

@@ -1,0 +1,262 @@
+"""Compiled loops: they give what the interpreter gives, on other numbers and run after run."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autokit.static import emit_loops
+from autokit.static.traced import Tape
+from tests.static import programs, test_networks
+from tests.static.programs import BINARY, UNARY, assert_agrees, traced
+
+pytest.importorskip("numba")
+from autokit.static.loops import compiled
+
+
+def pointer(address, dtype):
+    return np.ctypeslib.as_array((np.ctypeslib.as_ctypes_type(dtype) * 10**6).from_address(int(address)))
+
+
+def gemm(routine, given):
+    turned_a, turned_b, m, n, k, alpha, a, width_a, b, width_b, beta, c, width_c = given
+    dtype = type(alpha)
+
+    def matrix(address, rows, columns, width):
+        array = pointer(address, dtype)[: (columns - 1) * width + rows]
+        return np.lib.stride_tricks.as_strided(array, (rows, columns), np.array((1, width)) * array.itemsize)
+
+    one = matrix(a, k, m, width_a).T if turned_a == ord("T") else matrix(a, m, k, width_a)
+    two = matrix(b, n, k, width_b).T if turned_b == ord("T") else matrix(b, k, n, width_b)
+    result = matrix(c, m, n, width_c)
+    result[...] = alpha * (one @ two) + (beta * result if beta else 0)
+
+
+def places(a):
+    """Whole numbers that are places along a dimension of two elements or more."""
+    return (a > 0).astype(np.int64)
+
+
+MORE_UNARY = {
+    "tanh": lambda a: np.sign(a),  # NumPy's own tanh rounds otherwise than C's
+    "mean": lambda a: (a * 12).mean(-1) if a.ndim else a,
+    "mean of all": lambda a: (a * 12).mean(),
+    "smallest": lambda a: a.min(0) if a.ndim else a,
+    "product": lambda a: a.prod(-1) if a.ndim else a,
+    "any": lambda a: (a > 0).any(0) if a.ndim else a > 1,
+    "all": lambda a: np.logical_and(a > -3, np.logical_not(a < 0)).all(),
+    "double": lambda a: a.astype(np.float64) / 4,
+    "exponential": lambda a: np.exp(np.where(a > 0, -np.inf, 0)),
+    "clipped": lambda a: np.clip(a, -1, 2),
+    "below largest": lambda a: a - a.max(-1, keepdims=True) if a.ndim else a,
+    "along": lambda a: np.take_along_axis(a, places(a)[..., :1], -1) if a.ndim and a.shape[-1] > 1 else a,
+    "picked": lambda a: a[np.arange(3), places(a)[:, 0]] if a.shape == (3, 4) else a,
+    "rows": lambda a: a[places(a).reshape(-1)[:2]] if a.ndim and len(a) > 1 else a,
+    "flat places": lambda a: a.take(places(a) + 1) if a.size > 2 else a,
+    "sum of a block": lambda a: np.stack([a, a]).sum((0, -1)) if a.ndim == 2 else a,
+    "sum of ones": lambda a: a.dot(np.ones(4, np.float32)) if a.shape == (3, 4) else a,
+    "checked": lambda a: checked(a),
+}
+MORE_BINARY = {
+    "divided": lambda a, b: a / (places(b) + 1),
+    "power": lambda a, b: np.power(np.clip(a, -9, 9), (b > 0).astype(np.float32) + 1),
+    "outer": lambda a, b: a[:, :1] @ b[:1] if a.ndim == b.ndim == 2 else a,
+    "descended": lambda a, b: a - np.float32(0.5) * (a[:, :1] @ b[:1]) if a.ndim == b.ndim == 2 else a,
+    "momentum": lambda a, b: a * 0.5 + (b[:, :1] @ b[:1]) if a.shape == b.shape == (3, 4) else a,
+    "vector": lambda a, b: a @ b[0] if a.ndim == b.ndim == 2 else a,
+    "rows put": lambda a, b: put(a, (places(a)[..., 0],), b) if a.ndim > 1 and len(a) > 1 else a,
+    "put flat": lambda a, b: put_flat(a, b) if a.size > 1 else a,
+}
+
+
+def checked(a):
+    a.tape.check((a < np.inf).all(), lambda: ValueError("too large"), ())
+    return a
+
+
+def put(a, index, b):
+    a = a.copy()
+    a[index] = b
+    return a
+
+
+def put_flat(a, b):
+    c = np.negative(a)
+    c.put(places(a).reshape(-1), b.sum())
+    return c
+
+
+MORE = st.lists(
+    st.tuples(
+        st.sampled_from([*UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY]), st.integers(0, 99), st.integers(0, 99)
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.fixture(scope="module")
+def more():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programs, "UNARY", UNARY | MORE_UNARY)
+        patch.setattr(programs, "BINARY", BINARY | MORE_BINARY)
+        yield
+
+
+@contextmanager
+def in_python():
+    """The text of the loops runs as it stands, without Numba, which takes a second for each."""
+
+    def plain(source, name, signature):
+        module: dict[str, Any] = {}
+        exec(source, module)
+        module |= {"pointer": pointer, "gemm": gemm, "plus": lambda a, b: a + b}
+
+        def run(*args):
+            if any(not isinstance(each, np.ndarray) or not each.flags.c_contiguous for each in args):
+                raise TypeError  # as Numba does
+            return module[name](*args)
+
+        return run
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "_compiled", plain)
+        patch.setattr(emit_loops, "FEW", 1)
+        yield
+
+
+@settings(max_examples=300, deadline=None, report_multiple_bugs=False)
+@given(MORE)
+def test_loops_compute_what_the_interpreter_computes(more: None, steps: list[Any]) -> None:
+    with in_python():
+        assert_agrees(traced(steps), build=emit_loops.build)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numba_takes_the_text(more, seed):
+    random = np.random.RandomState(seed)
+    names = random.permutation([*UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY])
+    steps = [(name, *random.randint(0, 8, 2)) for name in names[:30]]
+    assert_agrees(traced(steps), build=emit_loops.build)
+
+
+@pytest.mark.parametrize("name", ["relu", "adam", "dropout", "batch norm", "lstm", "lenet"])
+def test_twenty_steps_have_the_losses_of_eager_ones(name):
+    networks = test_networks
+    networks.test_losses_buffers_and_masks_are_those_of_the_eager_run(name, "native")
+
+
+def descent():
+    """A step of gradient descent on a linear layer, whose rows are chosen by an index that is checked."""
+    tape = Tape()
+    random = np.random.RandomState(0)
+    x = tape.given("input", random.randn(8, 6).astype(np.float32), "x")
+    t = tape.given("input", random.randint(0, 4, 8), "t")
+    w = tape.given("state", random.randn(4, 6).astype(np.float32), "w")
+    z = x @ w.T
+    loss = -np.take_along_axis(z, t[:, None], 1).sum() / 8
+    g = np.where(t[:, None] == np.arange(4), np.float32(-1 / 8), np.float32(0))
+    tape.check(loss < 1000, lambda value: ValueError(f"the loss is {value}"), (loss,))
+    tape.graph.updates[w.node] = (w - 0.1 * (g.T @ x)).node
+    tape.graph.outputs = [loss.node]
+    return tape.graph
+
+
+def functions(program):
+    return [each for each in program._given.values() if isinstance(each, compiled.Compiled)]
+
+
+def test_a_step_is_one_function_in_which_a_weight_moves_by_one_product():
+    (function,) = functions(emit_loops.build(descent()))
+    assert function.source.count("gemm(") == 2
+    *_, line = [line for line in function.source.splitlines() if "gemm(" in line]
+    assert "f4(-1) * f4(0.1)" in line
+
+
+def test_a_function_is_taken_from_the_disk():
+    emit_loops.build(descent())
+    (function,) = functions(emit_loops.build(descent()))
+    assert sum(function.function.stats.cache_hits.values()) == 1
+
+
+def test_an_index_or_a_check_stops_the_run_before_a_state_changes():
+    graph = descent()
+    program, before = emit_loops.build(graph), graph.states[0].value.copy()
+    x, t = [node.value for node in graph.inputs]
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 1 with size 4"):
+        program(x, np.where(t == t[3], 7, t))
+    with pytest.raises(ValueError, match="the loss is"):
+        program(x * np.float32(-1e6) * np.sign(before[t]), t)
+    with pytest.raises((ValueError, IndexError)):
+        program(x[:5], t)
+    np.testing.assert_array_equal(graph.states[0].value, before)
+
+
+def test_inputs_of_any_layout_are_taken():
+    graph = descent()
+    x, t = [node.value for node in graph.inputs]
+    (loss,) = emit_loops.build(graph)(np.asfortranarray(x), t[::-1][::-1])
+    (other,) = emit_loops.build(descent())(x, t)
+    assert loss == other
+
+
+def test_an_input_may_share_the_memory_of_a_state():
+    graph, other = descent(), descent()
+    memory = np.random.RandomState(1).randn(12, 6).astype(np.float32)
+    t, (state,) = graph.inputs[1].value, graph.states
+    state.value, other.states[0].value = memory[:4], memory[:4].copy()
+    program, expected = emit_loops.build(graph), emit_loops.build(other)
+    for run in range(3):
+        x = memory[run : run + 8]
+        assert expected(x.copy(), t) == program(x, t)
+        np.testing.assert_array_equal(state.value, other.states[0].value)
+
+
+def test_runs_in_two_threads_have_memory_of_their_own(more):
+    graph = traced([("below largest", 0, 0), ("sum of rows", 0, 0), ("outer", 1, 1), ("numbers", 0, 0)])
+    graph.updates.clear()
+    program = emit_loops.build(graph)
+    inputs = [[node.value + k for node in graph.inputs] for k in range(2)]
+    expected = [program(*each) for each in inputs]
+    with ThreadPoolExecutor(2) as pool:
+        for k, outputs in enumerate(pool.map(lambda k: program(*inputs[k % 2]), range(200))):
+            for one, two in zip(outputs, expected[k % 2]):
+                np.testing.assert_array_equal(one, two)
+
+
+def test_without_numba_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "autokit.static.loops.compiled", None)
+    with pytest.raises(ImportError, match=r"need Numba: pip install \"\.\[native\]\""):
+        emit_loops.build(descent())
+
+
+def test_numpy_keeps_what_it_does_faster():
+    tape = Tape()
+    x = tape.given("input", np.ones((1000, 100), np.float32), "x")
+    tape.graph.outputs = [(np.tanh(np.tanh(x) + 1) * 2).node]
+    program = emit_loops.build(tape.graph)
+    assert all("tanh(" not in each.source for each in functions(program))
+    assert_agrees(tape.graph, build=lambda graph: program)
+
+
+def test_an_empty_batch_is_left_to_numpy():
+    tape = Tape()
+    x = tape.given("input", np.ones((0, 4), np.float32), "x")
+    w = tape.given("state", np.ones((3, 4), np.float32), "w")
+    y = np.maximum(x @ w.T + 1, 0)
+    tape.graph.outputs, tape.graph.updates = [(y * y).sum().node], {w.node: (w * 2 - y.T @ x - 1).node}
+    assert_agrees(tape.graph, build=emit_loops.build)

@@ -1,0 +1,263 @@
+"""What TensorFlow 1's face says: TensorFlow's first line, then the program's. And what looks into a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit.static as tf
+from autokit.static.tf.graph import SESSIONS
+
+
+@pytest.fixture(autouse=True)
+def new_graph() -> Iterator[None]:
+    tf.reset_default_graph()
+    yield
+    SESSIONS.clear()
+
+
+def said(error: Any, first: str, program: str) -> None:
+    """The error begins with ``first``, and then shows the line of this file."""
+    lines = str(error.value).split("\n")
+    assert lines[0].startswith(first), lines[0]
+    assert "test_tf_errors.py, line" in lines[1] and program in lines[1], lines
+
+
+def test_feeds() -> None:
+    x = tf.placeholder(tf.float32, [None, 64], name="x")
+    n = tf.placeholder(tf.int32, [], name="n")
+    y, sess = tf.reduce_sum(x), tf.Session()
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        sess.run(y)
+    first = "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,64]"
+    said(error, first, "x = tf.placeholder(tf.float32, [None, 64]")
+    with pytest.raises(ValueError) as wrong:
+        sess.run(y, feed_dict={x: np.zeros((4, 3))})
+    first = "Cannot feed value of shape (4, 3) for Tensor 'x:0', which has shape '(?, 64)'"
+    said(wrong, first, "x = tf.placeholder(")
+    for kind, words, feeds in (
+        (TypeError, r"The value of a feed cannot be a tf\.Tensor object", {x: tf.zeros([4, 64])}),
+        (TypeError, "its tensor one such as x:0", {"x": np.zeros((4, 64))}),
+        (TypeError, "takes integers, and is fed float64", {n: 1.5}),
+        (KeyError, "The name 'z:0' refers to a Tensor which does not exist", {"z:0": 1}),
+    ):
+        with pytest.raises(kind, match=words):
+            sess.run(y, feed_dict=feeds)
+    with pytest.raises(TypeError, match=r"Fetch argument 3\.0 has invalid type"):
+        sess.run(3.0)
+    with pytest.raises(ValueError, match="No default session is registered"):
+        y.eval()
+
+
+def test_shapes_that_do_not_fit() -> None:
+    x = tf.placeholder(tf.float32, [None, 64])
+    t = tf.placeholder(tf.float32, [None, 64])
+    w = tf.Variable(tf.zeros([5, 10]))
+    with pytest.raises(ValueError) as error:
+        tf.matmul(x, w)
+    said(
+        error,
+        "Dimensions must be equal, but are 64 and 5 for 'MatMul' (op: 'MatMul') with input shapes: [?,64], [",
+        "tf.matmul(x, w)",
+    )
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 64 and 10"):
+        x + tf.zeros([10])
+    with pytest.raises(ValueError, match="Shapes must be equal"):
+        w.assign(tf.zeros([10, 5]))
+    with pytest.raises(TypeError, match=r"cannot be assigned int32: write tf.cast"):
+        w.assign(tf.zeros([5, 10], tf.int32))
+    for wrong in (lambda: x / x.shape[0], lambda: int(x.shape[0]), lambda: tf.zeros([x.shape[0], 2])):
+        with pytest.raises(TypeError):
+            wrong()
+    assert int(x.shape[1]) * 2 == 128 and x.shape.as_list() == [None, 64]
+    difference = x - t
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)sub was defined at .*difference = x - t"):
+        tf.Session().run(difference, {x: np.zeros((3, 64)), t: np.zeros((4, 64))})
+
+
+def test_uninitialized_variables() -> None:
+    W = tf.Variable(tf.zeros([2]), name="W")
+    y = W * 2.0
+    init = tf.global_variables_initializer()
+    late = tf.Variable(1.0, name="late")
+    sess = tf.Session()
+    for fetch in (y, W, W.assign_add([1.0, 1.0])):
+        with pytest.raises(tf.errors.FailedPreconditionError) as error:
+            sess.run(fetch)
+        said(error, "Attempting to use uninitialized value W", "W = tf.Variable(tf.zeros([2]), name=")
+    sess.run(init)
+    np.testing.assert_array_equal(sess.run(y), [0, 0])
+    with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value late"):
+        sess.run(late)
+
+
+def test_a_tensor_is_no_number_yet() -> None:
+    y = tf.constant(1.0) * 2.0
+    with pytest.raises(RuntimeError) as error:
+        if y > 0:
+            pass
+    said(error, "Using a `tf.Tensor` as a Python `bool` is not allowed.", "if y > 0:")
+    assert "tf.cond(condition, f, g)" in str(error.value)
+    with pytest.raises(RuntimeError) as error:
+        np.exp(y)
+    said(error, "NumPy cannot compute with mul:0", "np.exp(y)")
+    with pytest.raises(TypeError, match="'Tensor' object is not iterable"):
+        list(y)
+    with pytest.raises(ValueError, match="No gradients provided for any variable"):
+        tf.Variable(1.0)
+        tf.train.GradientDescentOptimizer(0.1).minimize(y)
+
+
+def test_graphs_are_apart() -> None:
+    a = tf.constant(1.0)
+    with tf.Graph().as_default() as other:
+        with pytest.raises(ValueError, match="is not an element of this graph"):
+            a + 1.0
+        b = tf.constant(2.0)
+    assert b.graph is other and a.graph is tf.get_default_graph()
+    with pytest.raises(TypeError, match="must be a string or Tensor of this graph"):
+        tf.Session().run(b)
+    assert tf.Session(graph=other).run(b) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("find", "words"),
+    [
+        (lambda: tf.contrib, "autokit leaves out tf.contrib: use tf.Variable"),
+        (lambda: tf.keras, "autokit leaves out tf.keras: use"),
+        (lambda: tf.estimator, "autokit leaves out tf.estimator"),
+        (lambda: tf.FIFOQueue, "tf.FIFOQueue: use NumPy arrays, by feed_dict"),
+        (lambda: tf.train.Coordinator, "tf.train.Coordinator: use NumPy arrays, by feed_dict"),
+        (lambda: tf.GradientTape, "import autokit.static.v2 as tf"),
+        (lambda: tf.placehoder, "did you mean 'placeholder'"),
+        (lambda: tf.nn.rnn_cell, "use a for loop of Python's"),
+    ],
+)
+def test_names_that_are_left_out(find: Any, words: str) -> None:
+    with pytest.raises(AttributeError, match=words):
+        find()
+
+
+# ---------------------------------------------------------------- looking into a run
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_print_assert_and_checks_work_in_each_run(compiled: bool, capsys: Any) -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    shown = tf.Print(x, [x, tf.shape(x)], message="x is ")
+    positive = tf.Assert(tf.reduce_all(x > 0), ["not positive:", x])
+    same = tf.assert_equal(tf.shape(x)[0], 2, message="two")
+    with tf.control_dependencies([positive, same, tf.print("sum", tf.reduce_sum(x))]):
+        y = tf.check_numerics(tf.log(shown), "log")
+    unused = tf.Print(x, [x], "never")
+    assert unused is not None
+    sess = tf.Session(compiled=compiled)
+    for _ in range(6):
+        np.testing.assert_allclose(sess.run(y, {x: [1, 2]}), np.log([1, 2]))
+        assert capsys.readouterr().err == "x is [1 2][2]\nsum 3\n"
+        with pytest.raises(tf.errors.InvalidArgumentError) as error:
+            sess.run(y, {x: [1, -2]})
+        said(error, "assertion failed: not positive: [1 -2]", "positive = tf.Assert(")
+        with pytest.raises(tf.errors.InvalidArgumentError) as error:
+            sess.run(tf.check_numerics(tf.log(x), "oops"), {x: [0]})
+        said(error, "oops : Tensor had Inf values", "tf.check_numerics(tf.log(x)")
+        capsys.readouterr()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="two"):
+        sess.run(y, {x: [1, 2, 3]})
+
+
+def test_nothing_is_assigned_where_a_check_fails() -> None:
+    w, x = tf.Variable(1.0), tf.placeholder(tf.float32, [])
+    with tf.control_dependencies([w.assign_add(x)]):
+        checked = tf.check_numerics(tf.log(x), "x")
+    sess = tf.Session()
+    sess.run(w.initializer)
+    for _ in range(6):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(checked, {x: -1.0})
+        assert sess.run(w) == 1.0
+
+
+def test_add_check_numerics_ops_finds_the_first_operation() -> None:
+    x = tf.placeholder(tf.float32, [])
+    b = tf.log(x) * 0.0
+    check = tf.add_check_numerics_ops()
+    tf.Session().run([b, check], {x: 1.0})
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Log:0 : Tensor had Inf values"):
+        tf.Session().run(check, {x: 0.0})
+
+
+def test_py_func_is_called_once_in_each_run() -> None:
+    calls: list[Any] = []
+
+    def double(a: np.ndarray) -> Any:
+        calls.append(a)
+        return 2 * a, a.sum()
+
+    x = tf.placeholder(tf.float32, [None])
+    doubled, total = tf.py_func(double, [x], [tf.float32, tf.float32])
+    y = tf.reduce_sum(doubled) + total
+    assert not calls and repr(doubled) == "<tf.Tensor 'PyFunc:0' shape=<unknown> dtype=float32>"
+    sess = tf.Session()
+    for run in range(6):
+        assert sess.run(y, {x: [1, 2, run]}) == 3 * (3 + run)
+        assert len(calls) == run + 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"(?s)no number.*bad = tf.py_func"):
+        bad = tf.py_func(lambda a: 1 / 0 if a.size else [][0], [x], tf.float32, name="no number")
+        sess.run(bad, {x: []})
+
+
+def test_any_node_of_a_graph_is_fetched() -> None:
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.Variable([[1.0], [2.0], [3.0]], name="w")
+    (slope,) = tf.gradients(tf.reduce_mean(tf.square(tf.matmul(x, w))), [w])
+    sess = tf.Session()
+    sess.run(tf.global_variables_initializer())
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    product = data @ [[1], [2], [3]]
+    expected = {"x:0": data, "w:0": [[1], [2], [3]], "MatMul:0": product, "Square:0": product**2}
+    expected |= {"Mean:0": (product**2).mean(), slope.name: data.T @ product}
+    for name, value in expected.items():
+        np.testing.assert_allclose(sess.run(name, {x: data}), value, rtol=1e-6)
+    nodes = [node for program in sess.programs.values() for node in program.graph.nodes]
+    assert {node.line[0].rpartition("/")[2] for node in nodes} == {"test_tf_errors.py"}
+
+
+def test_what_a_run_returns_is_its_own_and_of_its_place_in_the_program() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    w, c = tf.Variable([1.0, 2.0]), tf.constant([3.0, 4.0])
+    row = tf.reshape(w, [1, 2])
+    update = w.assign_add(x)
+    later = tf.reshape(w, [1, 2])
+    sess = tf.Session()
+    sess.run(w.initializer)
+    fed = np.ones(2, np.float32)
+    for run in range(6):
+        out = sess.run([x, c, row, w, update, later], {x: fed})
+        before = np.array([1.0, 2.0]) + run
+        for value, expected in zip(out, (fed, [3, 4], [before], before + 1, before + 1, [before + 1])):
+            np.testing.assert_array_equal(value, expected)
+            value[...] = 99
+    np.testing.assert_array_equal(fed, [1, 1])
+
+
+def test_compiled_and_interpreted_runs_agree() -> None:
+    tf.set_random_seed(0)
+    x = tf.placeholder(tf.float32, [None, 4])
+    w = tf.Variable(tf.truncated_normal([4, 3]))
+    h = tf.nn.dropout(tf.nn.relu(tf.matmul(x, w)), 0.7)
+    train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_mean(h * h))
+    rows = np.random.RandomState(0).rand(8, 4)
+    found = []
+    for compiled in (False, True):
+        sess = tf.Session(compiled=compiled)
+        sess.run(tf.global_variables_initializer())
+        found.append([sess.run([train, h, w], {x: rows[: 4 + step % 2]})[1:] for step in range(12)])
+    functions = [program.function for program in sess.programs.values()]
+    assert sum(each is not None for each in functions) == 2
+    for one, other in zip(*found):
+        np.testing.assert_allclose(one[0], other[0], rtol=1e-5)
+        np.testing.assert_allclose(one[1], other[1], rtol=1e-5)

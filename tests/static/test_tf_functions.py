@@ -1,0 +1,155 @@
+"""Functions of TensorFlow's faces against NumPy's: in a session, and at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autokit as ak
+import autokit.static as tf1
+import autokit.static.v2 as tf2
+from autokit.nn import functional as F
+
+RANDOM = np.random.RandomState(0)
+A, B = RANDOM.rand(2, 3).astype(np.float32) + 0.5, RANDOM.rand(2, 3).astype(np.float32)
+I = np.array([2, 0], np.int32)
+
+FUNCTIONS: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], Any]] = {
+    "arithmetic": (
+        lambda tf, a, b, i: (a + b - 2) * 3 / a - b**2 + 1 / a - -b,
+        (A + B - 2) * 3 / A - B**2 + 1 / A + B,
+    ),
+    "reflected": (lambda tf, a, b, i: tf.subtract(1.0, a) + tf.pow(2.0, b), 1 - A + 2**B),
+    "floors": (lambda tf, a, b, i: a // b + a % b, A // B + A % B),
+    "unary": (
+        lambda tf, a, b, i: tf.exp(tf.log(a)) + tf.sqrt(tf.square(a)) + tf.tanh(a) + tf.abs(tf.negative(b)),
+        2 * A + np.tanh(A) + B,
+    ),
+    "matmul": (
+        lambda tf, a, b, i: tf.matmul(a, b, transpose_b=True) @ [[1.0], [2.0]],
+        A @ B.T @ [[1.0], [2.0]],
+    ),
+    "maximum": (
+        lambda tf, a, b, i: tf.maximum(a, 1.0) + tf.minimum(a, b),
+        np.maximum(A, 1) + np.minimum(A, B),
+    ),
+    "comparisons": (
+        lambda tf, a, b, i: tf.cast((a > b) & tf.logical_not(tf.less_equal(a, 1.0)), tf.int32),
+        ((A > B) & (A > 1)).astype(np.int32),
+    ),
+    "where": (lambda tf, a, b, i: tf.where(tf.greater(a, b), a, b), np.maximum(A, B)),
+    "reductions": (
+        lambda tf, a, b, i: (
+            tf.reduce_sum(a, axis=[0, 1]) + tf.reduce_max(b, 1) + tf.reduce_mean(a, -1) - tf.reduce_min(b)
+        ),
+        A.sum() + B.max(1) + A.mean(1) - B.min(),
+    ),
+    "keepdims": (lambda tf, a, b, i: tf.reduce_mean(a, 1, keepdims=True), A.mean(1, keepdims=True)),
+    "all, any": (lambda tf, a, b, i: tf.reduce_all(a > 0) & tf.reduce_any(b > 2), np.array(False)),
+    "argmax": (lambda tf, a, b, i: tf.argmax(a, 1), A.argmax(1)),
+    "reshape": (lambda tf, a, b, i: tf.reshape(tf.transpose(a), [-1, tf.shape(a)[0] * 3]), A.T.reshape(1, 6)),
+    "expand": (
+        lambda tf, a, b, i: tf.squeeze(tf.expand_dims(a, 1)) + tf.squeeze(tf.expand_dims(b, 0), [0]),
+        A + B,
+    ),
+    "concat": (lambda tf, a, b, i: tf.concat([a, b, a], axis=1), np.concatenate([A, B, A], 1)),
+    "stack": (lambda tf, a, b, i: tf.stack([a, b], axis=1), np.stack([A, B], 1)),
+    "split": (
+        lambda tf, a, b, i: tf.split(a, 3, 1)[1] + tf.split(b, [1, 2], axis=1)[0],
+        A[:, 1:2] + B[:, :1],
+    ),
+    "slices": (
+        lambda tf, a, b, i: a[:, 1:] + b[0, -1] + a[..., None][1, :2, 0],
+        A[:, 1:] + B[0, -1] + A[1, :2],
+    ),
+    "gather": (lambda tf, a, b, i: tf.gather(a, i, axis=1) + tf.gather(b[0], i), A[:, I] + B[0][I]),
+    "one_hot": (lambda tf, a, b, i: tf.one_hot(i, 3, on_value=2.0, off_value=-1.0), np.eye(3)[I] * 3 - 1),
+    "like": (lambda tf, a, b, i: tf.zeros_like(a) + tf.ones_like(b), np.ones((2, 3))),
+    "softmax": (lambda tf, a, b, i: tf.nn.softmax(a) - tf.exp(tf.nn.log_softmax(a)), np.zeros((2, 3))),
+    "activations": (
+        lambda tf, a, b, i: tf.nn.relu(a - 1) + tf.nn.sigmoid(b) + tf.nn.l2_loss(a),
+        np.maximum(A - 1, 0) + 1 / (1 + np.exp(-B)) + (A**2).sum() / 2,
+    ),
+    "cross entropies": (
+        lambda tf, a, b, i: (
+            tf.nn.softmax_cross_entropy_with_logits(labels=tf.one_hot(i, 3), logits=a)
+            - tf.nn.sparse_softmax_cross_entropy_with_logits(labels=i, logits=a)
+        ),
+        np.zeros(2),
+    ),
+    "logistic": (
+        lambda tf, a, b, i: tf.nn.sigmoid_cross_entropy_with_logits(labels=b, logits=a),
+        np.log1p(np.exp(A)) - A * B,
+    ),
+    "bias_add": (lambda tf, a, b, i: tf.nn.bias_add(a, b[0]), A + B[0]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(name: str) -> None:
+    function, expected = FUNCTIONS[name]
+    with tf1.Graph().as_default():
+        a, i = tf1.placeholder(tf1.float32, [None, 3]), tf1.placeholder(tf1.int32, [None])
+        result = function(tf1, a, tf1.constant(B), i)
+        sess = tf1.Session()
+        for _ in range(5):
+            value = sess.run(result, {a: A, i: I})
+            np.testing.assert_allclose(value, expected, atol=2e-6)
+        assert result.shape.accepts(value.shape) and value.dtype == result.dtype.numpy
+    np.testing.assert_allclose(
+        function(tf2, tf2.constant(A), tf2.constant(B), tf2.constant(I)), expected, atol=2e-6
+    )
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("size", [7, 8])
+def test_convolutions_have_their_channels_last(padding: str, size: int) -> None:
+    images, kernel = (
+        RANDOM.rand(2, size, size, 3).astype(np.float32),
+        RANDOM.rand(3, 3, 3, 4).astype(np.float32),
+    )
+    with tf1.Graph().as_default():
+        x, w = tf1.placeholder(tf1.float32, [None, size, size, 3]), tf1.Variable(kernel)
+        h = tf1.nn.conv2d(x, w, strides=[1, 2, 2, 1], padding=padding)
+        pooled = tf1.nn.max_pool(-h, ksize=[1, 2, 2, 1], strides=[1, 1, 1, 1], padding=padding)
+        (slope,) = tf1.gradients(tf1.reduce_sum(pooled**2), w)
+        sess = tf1.Session()
+        sess.run(w.initializer)
+        for _ in range(5):
+            found = sess.run([pooled, slope], {x: images})
+    assert pooled.shape.as_list() == [None, *found[0].shape[1:]]
+
+    v = ak.tensor(kernel.transpose(3, 2, 0, 1).copy(), requires_grad=True)
+    given = ak.tensor(images.transpose(0, 3, 1, 2).copy())
+    if padding == "SAME":  # TensorFlow puts what does not go up evenly to the right and the bottom
+        given = F.pad(given, (1, 1, 1, 1) if size % 2 else (0, 1, 0, 1))
+    h = -F.conv2d(given, v, stride=2)
+    h = F.pad(h, (0, 1, 0, 1), value=-float("inf")) if padding == "SAME" else h
+    expected = F.max_pool2d(h, 2, 1)
+    (expected**2).sum().backward()
+    np.testing.assert_allclose(found[0], expected.detach().numpy().transpose(0, 2, 3, 1), rtol=1e-5)
+    np.testing.assert_allclose(found[1], v.grad.numpy().transpose(2, 3, 1, 0), rtol=1e-4)
+
+
+def test_values_that_do_not_depend_on_a_run() -> None:
+    with tf1.Graph().as_default():
+        x = tf1.placeholder(tf1.float32, [None, 2])
+        rows = tf1.shape(x)[0]
+        values = {
+            tf1.fill([rows, 2], 7.0): np.full((2, 2), 7.0),
+            tf1.range(rows): [0, 1],
+            tf1.range(1, 7, 2): [1, 3, 5],
+            tf1.linspace(0.0, 1.0, 5): [0, 0.25, 0.5, 0.75, 1],
+            tf1.zeros([rows]) + tf1.ones([2]): [1, 1],
+            tf1.constant(3, tf1.float32, [2, 2]): np.full((2, 2), 3.0),
+            tf1.placeholder_with_default([1.0, 2.0], [2]): [1, 2],
+        }
+        drawn = [tf1.random_uniform([rows, 1000], 2.0, 3.0), tf1.truncated_normal([1000])]
+        *found, uniform, cut = tf1.Session().run([*values, *drawn], {x: np.zeros((2, 2))})
+    for value, tensor in zip(found, values):
+        np.testing.assert_array_equal(value, values[tensor])
+        assert value.dtype == tensor.dtype.numpy
+    assert uniform.shape == (2, 1000) and uniform.min() >= 2 and uniform.max() < 3 and abs(cut).max() <= 2

@@ -1,0 +1,155 @@
+"""TensorFlow 2's face: variables, tapes, functions; and one model in four styles gives the same losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+import autokit as ak
+import autokit.static as tf1
+import autokit.static.v2 as tf
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.rand(32, 5).astype(np.float32)
+T = RANDOM.randint(0, 3, 32)
+W1, W2 = [RANDOM.randn(*shape).astype(np.float32) * 0.5 for shape in ((5, 8), (8, 3))]
+
+
+def pytorch() -> Iterator[float]:
+    w1, w2 = ak.tensor(W1, requires_grad=True), ak.tensor(W2, requires_grad=True)
+    optimizer = ak.optim.SGD([w1, w2], lr=0.5)
+    while True:
+        loss = ak.nn.functional.cross_entropy((ak.tensor(X) @ w1).relu() @ w2, ak.tensor(T))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+def tensorflow_1() -> Iterator[float]:
+    with tf1.Graph().as_default():
+        x, t = tf1.placeholder(tf1.float32, [None, 5]), tf1.placeholder(tf1.int64, [None])
+        w1, w2 = tf1.Variable(W1), tf1.Variable(W2)
+        logits = tf1.matmul(tf1.nn.relu(tf1.matmul(x, w1)), w2)
+        rows = tf1.nn.sparse_softmax_cross_entropy_with_logits(labels=t, logits=logits)
+        loss = tf1.reduce_mean(rows)
+        train = tf1.train.GradientDescentOptimizer(0.5).minimize(loss)
+        sess = tf1.Session()
+        sess.run(tf1.global_variables_initializer())
+    while True:
+        yield sess.run([train, loss], feed_dict={x: X, t: T})[1]
+
+
+def tensorflow_2(compiled: bool = False) -> Iterator[float]:
+    w1, w2 = tf.Variable(W1), tf.Variable(W2)
+
+    def train_step(x, t):
+        with tf.GradientTape() as tape:
+            logits = tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2)
+            loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=t, logits=logits))
+        for variable, gradient in zip((w1, w2), tape.gradient(loss, [w1, w2])):
+            variable.assign_sub(0.5 * gradient)
+        return loss
+
+    step = tf.function(train_step) if compiled else train_step
+    while True:
+        yield step(X, T).numpy()
+
+
+def gluon() -> Iterator[float]:
+    model = ak.nn.Sequential(ak.nn.Linear(5, 8, bias=False), ak.nn.ReLU(), ak.nn.Linear(8, 3, bias=False))
+    with ak.no_grad():
+        for parameter, value in zip(model.parameters(), (W1, W2)):
+            parameter.copy_(ak.tensor(value.T.copy()))
+    model.hybridize()
+    optimizer = ak.optim.SGD(model.parameters(), lr=0.5)
+    while True:
+        loss = ak.nn.functional.cross_entropy(model(ak.tensor(X)), ak.tensor(T))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield loss.item()
+
+
+STYLES: dict[str, Callable[[], Iterator[float]]] = {
+    "TensorFlow 1": tensorflow_1,
+    "TensorFlow 2": tensorflow_2,
+    "TensorFlow 2, a function": lambda: tensorflow_2(compiled=True),
+    "Gluon, hybridized": gluon,
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_one_model_in_four_styles(style: str) -> None:
+    for step, one, other in zip(range(20), pytorch(), STYLES[style]()):
+        assert one == pytest.approx(other, abs=1e-6), step
+
+
+def test_a_persistent_tape_and_one_that_is_not() -> None:
+    x = tf.Variable(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        z = y * y
+    assert [tape.gradient(z, x).numpy(), tape.gradient(y, x).numpy(), tape.gradient(z, y).numpy()] == [
+        108,
+        6,
+        18,
+    ]
+    with tf.GradientTape() as tape:
+        y = x * x
+    assert tape.gradient(y, {"x": x, "none": [tf.Variable(1.0)]}) == {"x": 6.0, "none": [None]}
+    with pytest.raises(
+        RuntimeError, match="A non-persistent GradientTape can only be used to compute one set"
+    ):
+        tape.gradient(y, x)
+
+
+def test_nested_tapes_give_second_derivatives() -> None:
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = tf.reduce_sum(x**3 + tf.sin(x))
+        slope = inner.gradient(y, x)
+    np.testing.assert_allclose(slope.numpy(), 3 * x.numpy() ** 2 + np.cos(x.numpy()), rtol=1e-6)
+    np.testing.assert_allclose(outer.gradient(slope, x).numpy(), 6 * x.numpy() - np.sin(x.numpy()), rtol=1e-6)
+
+
+def test_what_a_tape_records() -> None:
+    x, c = tf.Variable(2.0), tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(c)
+        inside = x * c
+    outside = inside * x
+    assert tape.gradient(inside, [x, c]) == [3.0, 2.0]
+    assert tape.gradient(outside, x) is None
+    frozen = tf.Variable(2.0, trainable=False)
+    with tf.GradientTape() as tape:
+        y = frozen * x
+    assert tape.gradient(y, [frozen, x]) == [None, 2.0]
+    assert repr(x) == "<tf.Variable: shape=(), dtype=float32, numpy=2.0>"
+    assert repr(y) == "<tf.Tensor: shape=(), dtype=float32, numpy=4.0>"
+
+
+def test_variables_are_assigned_in_place_and_optimizers_take_tapes() -> None:
+    x = tf.Variable([1.0, 2.0])
+    array = x.array
+    x.assign_add([1.0, 1.0])
+    x.assign_sub(tf.constant([0.5, 0.5]))
+    np.testing.assert_array_equal(array, [1.5, 2.5])
+    optimizer = tf.optimizers.SGD(0.1)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.square(x))
+    optimizer.apply_gradients(zip(tape.gradient(loss, [x]), [x]))
+    np.testing.assert_allclose(x.numpy(), [1.2, 2.0], rtol=1e-6)
+    assert tf.random.normal([2, 3]).shape == (2, 3) and float(tf.ones([]).numpy()) == 1
+
+
+def test_a_function_has_a_graph_for_each_signature() -> None:
+    @tf.function
+    def power(x):
+        return tf.reduce_sum(x * x)
+
+    assert [power(np.arange(size, dtype=np.float32)).numpy() for size in (3, 4, 3)] == [5, 14, 5]
+    assert "multiply" in power.step.graph.table()
