@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import tracemalloc
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,12 +31,12 @@ class Training(NamedTuple):
 
 
 @cache
-def _images(*shape: int) -> np.ndarray:
+def images(*shape: int) -> np.ndarray:
     return np.random.RandomState(0).rand(*shape).astype(np.float32)
 
 
 @cache
-def _classes(count: int, *shape: int) -> np.ndarray:
+def classes(count: int, *shape: int) -> np.ndarray:
     return np.random.RandomState(1).randint(0, count, shape).astype(np.int64)
 
 
@@ -44,16 +44,15 @@ def _step(torch: Any, model: Any, optimizer: Any, input: np.ndarray, target: np.
     """A step of training with the cross-entropy, where the model is; it returns the loss."""
     criterion = torch.nn.CrossEntropyLoss()
     where = next(model.parameters()).device
-    inputs, targets = torch.from_numpy(input).to(where), torch.from_numpy(target).to(where)
 
-    def step() -> Any:
+    def step(inputs: Any, targets: Any) -> Any:
         optimizer.zero_grad()
         loss = criterion(model(inputs), targets)
         loss.backward()
         optimizer.step()
         return loss
 
-    return step
+    return partial(step, torch.from_numpy(input).to(where), torch.from_numpy(target).to(where))
 
 
 def perceptron(inputs: int, hidden: int, batch: int) -> Callable[[Any], Callable[[], Any]]:
@@ -63,7 +62,7 @@ def perceptron(inputs: int, hidden: int, batch: int) -> Callable[[Any], Callable
         nn = torch.nn
         model = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, 10))
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-        return _step(torch, model, optimizer, _images(batch, inputs), _classes(10, batch))
+        return _step(torch, model, optimizer, images(batch, inputs), classes(10, batch))
 
     return make
 
@@ -79,7 +78,7 @@ def lenet(batch: int) -> Callable[[Any], Callable[[], Any]]:
             *(nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10)),
         )
         optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-        return _step(torch, model, optimizer, _images(batch, 1, 28, 28), _classes(10, batch))
+        return _step(torch, model, optimizer, images(batch, 1, 28, 28), classes(10, batch))
 
     return make
 
@@ -100,7 +99,7 @@ def lstm(torch: Any) -> Callable[[], Any]:
 
     model = Reader()
     optimizer = torch.optim.Adam(model.parameters())
-    return _step(torch, model, optimizer, _images(32, 32, 64), _classes(10, 32))
+    return _step(torch, model, optimizer, images(32, 32, 64), classes(10, 32))
 
 
 def transformer(width: int) -> Callable[[Any], Callable[[], Any]]:
@@ -128,7 +127,7 @@ def _transformer(torch: Any, width: int) -> Callable[[], Any]:
 
     model = Writer()
     optimizer = torch.optim.AdamW(model.parameters())
-    text = _classes(letters, 16, length + 1)
+    text = classes(letters, 16, length + 1)
     return _step(torch, model, optimizer, text[:, :-1].copy(), text[:, 1:].reshape(-1).copy())
 
 
@@ -153,7 +152,7 @@ SAMPLES, BATCH = 60_000, 64
 
 def loader(torch: Any) -> Job:
     """An epoch through a shuffled DataLoader."""
-    samples = torch.from_numpy(_images(SAMPLES, 28, 28)), torch.from_numpy(_classes(10, SAMPLES))
+    samples = torch.from_numpy(images(SAMPLES, 28, 28)), torch.from_numpy(classes(10, SAMPLES))
     batches = torch.utils.data.DataLoader(
         torch.utils.data.TensorDataset(*samples), batch_size=BATCH, shuffle=True
     )
