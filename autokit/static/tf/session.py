@@ -193,6 +193,14 @@ class Session:
         ValueError
             If a value has another shape than the tensor that it is fed to.
         """
+        program, wanted, feeds = self.prepare(fetches, feed_dict)
+        results = iter(self.execute(program, feeds))
+        self.initialized.update(program.changed)
+        values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
+        return mapped(fetches, lambda _: next(values))
+
+    def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[Any], list[np.ndarray]]:
+        """The program for these fetches and sizes, the graph's elements to fetch, and the arrays to feed."""
         wanted: list[Any] = []
         mapped(fetches, lambda each: wanted.append(self._element(each)))
         fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
@@ -200,20 +208,18 @@ class Session:
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = Program(self, wanted, fed)
-        results = iter(self.execute(program, list(fed.values())))
-        self.initialized.update(program.changed)
-        values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
-        return mapped(fetches, lambda _: next(values))
+        return program, wanted, list(fed.values())
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
         return program.run(feeds, self.compiled)
 
-    def debug(self) -> Session:
-        """This session under a debugger: its runs stop before each node."""
+    def debug(self, fetches: Any = None, feed_dict: Any = None) -> Any:
+        """This session under a debugger; with ``fetches`` a widget in which a run of them goes by steps."""
         from autokit.static.debugger import LocalCLIDebugWrapperSession
 
-        return LocalCLIDebugWrapperSession(self)
+        debugger = LocalCLIDebugWrapperSession(self)
+        return debugger if fetches is None else debugger.debug(fetches, feed_dict)
 
     def _element(self, fetch: Any) -> Any:
         """The tensor or operation that ``fetch`` is, or whose name it is."""
