@@ -6,7 +6,7 @@ the gradients of all floating inputs, and their gradients once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,27 @@ def compare_errors(program: Callable[..., Any], *inputs: Any) -> str:
         raised.append(caught)
     assert issubclass(raised[0].type, _plain(raised[1].type)), (raised[0].value, raised[1].value)
     return str(raised[0].value)
+
+
+def agreeing(cases: Iterable[Any], **options: Any) -> Any:
+    """A test of each program of ``cases``, whose operands have the shapes beside it: see :func:`compare`."""
+
+    @pytest.mark.parametrize("case", cases)
+    def test(case: Any) -> None:
+        program, *shapes = case
+        compare(program, *[numbers(*shape, seed=place) for place, shape in enumerate(shapes)], **options)
+
+    return test
+
+
+def refused(wrong: Iterable[tuple[Callable[..., Any], str]], *inputs: Any) -> Any:
+    """A test of each program of ``wrong``: both libraries refuse it, and autokit's error has the words."""
+
+    @pytest.mark.parametrize(("program", "words"), wrong)
+    def test(program: Callable[..., Any], words: str) -> None:
+        assert words in compare_errors(program, *inputs)
+
+    return test
 
 
 def _plain(kind: type) -> type:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, compare_errors, numbers, refused
 
 A, B = numbers(2, 3, seed=1), numbers(2, 3, seed=2)
 POSITIVE = numbers(2, 3, seed=3, low=0.2, high=3.0)
@@ -132,16 +132,13 @@ def test_integers_divided_by_zero_are_refused():
     compare(lambda torch, a: (a / 0, a // 0, a % 0), A, gradients=False)
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        (lambda torch, a: a**-1, "negative integer powers"),
-        (lambda torch, a: torch.div(a, 2, rounding_mode="up"), "rounding_mode"),
-        (lambda torch, a: a.add_(1.5), "can't be cast"),
-        (lambda torch, a: a + torch.ones(4), "must match the size"),
-        (lambda torch, a: a * None, "must be Tensor"),
-        (lambda torch, a: (a > 0) - (a > 1), "bool"),
-    ],
-)
-def test_errors_say_what_was_given_and_what_to_do(program: Any, said: str):
-    assert said in compare_errors(program, WHOLE)
+WRONG = [
+    (lambda torch, a: a**-1, "negative integer powers"),
+    (lambda torch, a: torch.div(a, 2, rounding_mode="up"), "rounding_mode"),
+    (lambda torch, a: a.add_(1.5), "can't be cast"),
+    (lambda torch, a: a + torch.ones(4), "must match the size"),
+    (lambda torch, a: a * None, "must be Tensor"),
+    (lambda torch, a: (a > 0) - (a > 1), "bool"),
+]
+
+test_errors_say_what_was_given_and_what_to_do = refused(WRONG, WHOLE)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 QUERIES = numbers(2, 4, 5, 6), numbers(2, 4, 7, 6, seed=1), numbers(2, 4, 7, 3, seed=2)
 MAY_LOOK = numbers(5, 7, seed=3) > 0
@@ -80,6 +80,4 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "said"), ERRORS)
-def test_what_errors_say(program: Any, said: str):
-    assert said in compare_errors(program, numbers(3, 4, 5))
+test_what_errors_say = refused(ERRORS, numbers(3, 4, 5))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.oracle import compare, compare_errors
+from tests.oracle import compare, refused
 
 A = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 5.0]])
 B = np.array([1.0, 3.0, 2.0])
@@ -66,13 +66,10 @@ def test_the_maximum_with_zero_at_zero_depends_on_how_it_is_written():
     )
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        (lambda torch, a: torch.clamp(a), "At least one"),
-        (lambda torch, a: torch.where(a, a, a), "compare first"),
-        (lambda torch, a: torch.clamp(a, torch.zeros(2)), "must match the size"),
-    ],
-)
-def test_errors_say_what_to_do(program: Any, said: str):
-    assert said in compare_errors(program, A)
+WRONG = [
+    (lambda torch, a: torch.clamp(a), "At least one"),
+    (lambda torch, a: torch.where(a, a, a), "compare first"),
+    (lambda torch, a: torch.clamp(a, torch.zeros(2)), "must match the size"),
+]
+
+test_errors_say_what_to_do = refused(WRONG, A)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors
+from tests.oracle import compare, refused
 
 A = np.array([[1.0, 2.0, np.nan], [np.inf, -np.inf, 0.0]])
 B = np.array([1.0, 3.0, np.nan])
@@ -63,16 +62,13 @@ def test_nearness_and_equality():
     compare(lambda torch, a, b: (torch.isin(a, b), torch.isin(a, b, invert=True)), WHOLE, WHOLE[:2])
 
 
-@pytest.mark.parametrize(
-    ("program", "said"),
-    [
-        (lambda torch, a: (a > 0) & a, "in parentheses"),
-        (lambda torch, a: a > 0 | a, "in parentheses"),
-        (lambda torch, a: ~a, "compare first"),
-        (lambda torch, a: torch.isclose(a, a.float()), "did not match"),
-        (lambda torch, a: torch.equal(a, 1.0), "must be Tensor"),
-        (lambda torch, a: a << 1.0, "not implemented"),
-    ],
-)
-def test_errors_say_what_to_do(program: Any, said: str):
-    assert said in compare_errors(program, A)
+WRONG = [
+    (lambda torch, a: (a > 0) & a, "in parentheses"),
+    (lambda torch, a: a > 0 | a, "in parentheses"),
+    (lambda torch, a: ~a, "compare first"),
+    (lambda torch, a: torch.isclose(a, a.float()), "did not match"),
+    (lambda torch, a: torch.equal(a, 1.0), "must be Tensor"),
+    (lambda torch, a: a << 1.0, "not implemented"),
+]
+
+test_errors_say_what_to_do = refused(WRONG, A)

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 CONVOLUTIONS = [  # input, weight, settings
     ((2, 3, 8), (4, 3, 3), {}),
@@ -126,9 +126,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "said"), ERRORS)
-def test_what_errors_say(program: Any, said: str):
-    assert said in compare_errors(program, numbers(2, 3, 5, 5), numbers(4, 3, 2, 2))
+test_what_errors_say = refused(ERRORS, numbers(2, 3, 5, 5), numbers(4, 3, 2, 2))
 
 
 # ---------------------------------------------------------------- windows as columns

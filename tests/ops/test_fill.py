@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import agreeing, compare, compare_errors, numbers
 
 CASES = [
     (lambda T, a, b: (a * 1).fill_(2) * b, (3,), (3,)),
@@ -22,9 +22,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("program", "first", "second"), CASES)
-def test_values_and_gradients(program: Any, first: tuple[int, ...], second: tuple[int, ...]):
-    compare(program, numbers(*first), numbers(*second, seed=1), tolerance=1e-6)
+test_values_and_gradients = agreeing(CASES, tolerance=1e-06)
 
 
 def test_filling_a_view_fills_the_whole_and_ends_its_gradient():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers, pytorch
+from tests.oracle import agreeing, numbers, pytorch, refused
 
 JOINS = [
     (lambda T, a, b: T.cat([a, b]), (2, 3), (1, 3)),
@@ -45,14 +42,10 @@ CUTS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "first", "second"), JOINS)
-def test_joins(program: Any, first: tuple[int, ...], second: tuple[int, ...]):
-    compare(program, numbers(*first), numbers(*second, seed=1), tolerance=1e-6)
+test_joins = agreeing(JOINS, tolerance=1e-06)
 
 
-@pytest.mark.parametrize(("program", "shape"), CUTS)
-def test_cuts(program: Any, shape: tuple[int, ...]):
-    compare(program, numbers(*shape))
+test_cuts = agreeing(CUTS)
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4), st.integers(0, 2), st.integers(1, 5))
@@ -85,9 +78,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "words"), WRONG)
-def test_errors_name_what_does_not_fit(wrong: Any, words: str):
-    assert words in compare_errors(wrong, np.arange(6.0).reshape(2, 3))
+test_errors_name_what_does_not_fit = refused(WRONG, np.arange(6.0).reshape(2, 3))
 
 
 def test_changing_a_part_in_place_changes_the_whole_and_its_gradient():

@@ -10,7 +10,7 @@ import pytest
 
 import autokit
 from autokit.autograd import gradcheck, gradgradcheck
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 INF = math.inf
 ROWS = np.array([[1.0, 2.0, 0.5], [0.0, 1.8, -1.0], [0.3, -0.6, 1.5], [0.9, 1.7, 0.2]])
@@ -149,17 +149,14 @@ def o(T: Any, *shape: int) -> Any:
     return T.ones(*shape)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (lambda T: T.norm(o(T, 2), "x"), "there are numbers, 'fro' and 'nuc'"),
-        (lambda T: T.norm(T.tensor([1, 2])), "needs floating point numbers"),
-        (lambda T: T.linalg.norm(o(T, 2, 2), 3), "Order 3 not supported"),
-        (lambda T: T.dist(o(T, 2), o(T, 3)), "must match"),
-        (lambda T: T.cdist(o(T, 2, 3), o(T, 2, 2)), "same number of columns"),
-        (lambda T: T.cdist(o(T, 30, 2).int(), o(T, 30, 2)), "floating point"),
-        (lambda T: T.cdist(o(T, 2, 2), o(T, 2, 2), -1.0), "non-negative p"),
-    ],
-)
-def test_errors_say_what_does_not_fit(wrong: Any, words: str):
-    assert words in compare_errors(wrong)
+WRONG = [
+    (lambda T: T.norm(o(T, 2), "x"), "there are numbers, 'fro' and 'nuc'"),
+    (lambda T: T.norm(T.tensor([1, 2])), "needs floating point numbers"),
+    (lambda T: T.linalg.norm(o(T, 2, 2), 3), "Order 3 not supported"),
+    (lambda T: T.dist(o(T, 2), o(T, 3)), "must match"),
+    (lambda T: T.cdist(o(T, 2, 3), o(T, 2, 2)), "same number of columns"),
+    (lambda T: T.cdist(o(T, 30, 2).int(), o(T, 30, 2)), "floating point"),
+    (lambda T: T.cdist(o(T, 2, 2), o(T, 2, 2), -1.0), "non-negative p"),
+]
+
+test_errors_say_what_does_not_fit = refused(WRONG)

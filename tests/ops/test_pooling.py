@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 WINDOWS: list[Any] = [
     ((2, 3, 8), {"kernel_size": 2}),
@@ -132,9 +132,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "said"), ERRORS)
-def test_what_errors_say(program: Any, said: str):
-    assert said in compare_errors(program, numbers(2, 3, 5, 5))
+test_what_errors_say = refused(ERRORS, numbers(2, 3, 5, 5))
 
 
 def test_the_gradient_goes_to_the_first_of_equals():

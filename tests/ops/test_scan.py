@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 ZEROS = np.array([[2.0, 0.0, 3.0, 1.5], [0.0, 4.0, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
 TIES = np.array([1.0, 3.0, 3.0, 2.0, 3.0, 1.0])
@@ -82,15 +82,12 @@ def test_a_long_running_sum_keeps_its_digits():
     assert abs(run[-1].item() - 100_000) < 0.1
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (lambda torch, x: x.cumsum(2), "Dimension out of range"),
-        (lambda torch, x: x.int().logcumsumexp(0), "convert with .float()"),
-        (lambda torch, x: torch.trapezoid(x, x[0, :2]), "one point for each of the 3 values"),
-        (lambda torch, x: torch.gradient(x, edge_order=3), "edge_order"),
-        (lambda torch, x: torch.gradient(x[:1]), "at least edge_order+1"),
-    ],
-)
-def test_errors_say_what_is_wrong(wrong: Callable[..., Any], words: str):
-    assert words in compare_errors(wrong, numbers(2, 3))
+WRONG = [
+    (lambda torch, x: x.cumsum(2), "Dimension out of range"),
+    (lambda torch, x: x.int().logcumsumexp(0), "convert with .float()"),
+    (lambda torch, x: torch.trapezoid(x, x[0, :2]), "one point for each of the 3 values"),
+    (lambda torch, x: torch.gradient(x, edge_order=3), "edge_order"),
+    (lambda torch, x: torch.gradient(x[:1]), "at least edge_order+1"),
+]
+
+test_errors_say_what_is_wrong = refused(WRONG, numbers(2, 3))
