@@ -1,4 +1,4 @@
-"""A debugger of TensorFlow 1's sessions: a run stops before each node.
+"""A debugger of TensorFlow 1's sessions: a run stops before each node; a terminal or a widget lets it go on.
 
 The run goes node by node through the graph as the program defined it, before any pass: in compiled code many
 nodes share memory and loops. A *filter* is a function that is true of a value that one looks for; the run
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base import doors
 from autokit.static.errors import described
 from autokit.static.graph import Node
 from autokit.static.tf.session import Program, Session
@@ -37,9 +38,11 @@ def name_of(node: Node) -> str:
     return node.label or f"%{node.id}"
 
 
-def is_called(node: Node, name: str) -> bool:
-    """Whether ``name`` is that of the tensor, also without its ``:0``, or the node's number, as ``%3``."""
-    return name in (node.label, node.label.removesuffix(":0"), f"%{node.id}")
+def row(node: Node) -> str:
+    """A node in a line: its name, its call, and its form."""
+    form = "" if node.dtype is None else f" {node.dtype}{list(node.shape)}"
+    call = f" = {node.name}({', '.join(map(name_of, node.operands()))})"
+    return name_of(node) + (f": {node.kind}" if node.kind in ("input", "state", "const") else call) + form
 
 
 class Run:
@@ -49,6 +52,8 @@ class Run:
     ----------
     nodes : list of Node
         In the order of the run.
+    names : dict
+        The node of each name: that of a tensor, also without its ``:0``, and a number, as ``%3``.
     values : dict
         The value of each node that has one by now.
     done : int
@@ -57,8 +62,11 @@ class Run:
         What ended the run.
     """
 
-    def __init__(self, program: Program, feeds: list[np.ndarray]) -> None:
-        self.program, self.nodes = program, program.graph.nodes
+    def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
+        self.session, self.program, self.nodes = session, program, program.graph.nodes
+        self.names = {f"%{node.id}": node for node in self.nodes}
+        self.names |= {name_of(node): node for node in self.nodes}
+        self.names |= {name_of(node).removesuffix(":0"): node for node in self.nodes}
         self.values: dict[Node, Any] = {}
         self.done = 0
         self.error: Exception | None = None
@@ -70,46 +78,47 @@ class Run:
         ended = self.error is not None or self.done == len(self.nodes)
         return None if ended else self.nodes[self.done]
 
-    def step(self) -> Node | None:
-        """Run the next node, which is returned; None if it fails."""
-        try:
-            node, _ = next(self._steps)
-        except Exception as error:
-            self.error = error
-            return None
-        self.done += 1
-        return node
-
-    def go(self, stops: Collection[Node] = (), passes: Filter | None = None) -> Node | None:
+    def go(self, stops: Collection[Node | None] = (), passes: Filter | None = None) -> Node | None:
         """Run up to the next of ``stops``, or to the first node whose value passes a filter; return that."""
         while self.next is not None:
-            node = self.step()
-            if node is not None and passes is not None and passes(node, self.values[node]):
+            try:
+                node, value = next(self._steps)
+            except Exception as error:
+                self.error = error
+                break
+            self.done += 1
+            if passes is not None and passes(node, value):
                 return node
             if self.next in stops:
                 break
         return None
 
+    def step(self) -> Node | None:
+        """Run the next node, which is returned; None if it fails, and at the end."""
+        return self.go(passes=lambda node, value: True)
+
     def finish(self) -> list[Any]:
-        """Run what is left, and write the variables; return what is fetched of tensors."""
+        """Run what is left, write the variables, keep what is watched; return what is fetched of tensors."""
         self.go()
         if self.error is not None:
             raise self.error
         list(self._steps)  # writes the variables
+        self.session.initialized.update(self.program.changed)
+        for name in self.session.watched.keys() & self.names.keys():
+            self.session.watched[name].append(np.array(self.values[self.names[name]]))
         return self.program.results
 
     def named(self, name: str) -> Node:
         """The node that ``name`` stands for."""
-        found = [node for node in self.nodes if is_called(node, name)]
-        if not found:
+        if name not in self.names:
             raise LookupError(f"this run has no node {name!r}: lt lists those that have run")
-        return found[0]
+        return self.names[name]
 
 
 class LocalCLIDebugWrapperSession(Session):
     """A session whose runs stop before each node, and ask in the terminal how to go on.
 
-    It shares the variables of ``session``.
+    It shares the variables of ``session``. In a notebook, :meth:`debug` shows a run as a widget.
 
     Parameters
     ----------
@@ -142,19 +151,23 @@ class LocalCLIDebugWrapperSession(Session):
 
     def watch(self, *names: str) -> None:
         """Keep the values of these nodes in :attr:`watched`."""
-        self.watched.update({name: [] for name in names if name not in self.watched})
+        for name in names:
+            self.watched.setdefault(name, [])
+
+    def debug(self, fetches: Any = None, feed_dict: Any = None) -> Any:
+        """A widget in which a run of ``fetches`` goes step by step; without them this session."""
+        if fetches is None:
+            return self
+        program, _, feeds = self.prepare(fetches, feed_dict)
+        return doors.debugger(Run(self, program, feeds))
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program`` as the terminal says."""
-        run = Run(program, feeds)
-        if self.is_attached:
-            terminal = Terminal(self, run)
-            if not self.awaited or terminal.seek(self.awaited):
-                terminal.cmdloop()
-        results = run.finish()
-        for name, values in self.watched.items():
-            values += [np.array(run.values[node]) for node in run.nodes if is_called(node, name)]
-        return results
+        run = Run(self, program, feeds)
+        terminal = Terminal(run)
+        if self.is_attached and (not self.awaited or terminal.seek(self.awaited)):
+            terminal.cmdloop()
+        return run.finish()
 
 
 class Terminal(cmd.Cmd):
@@ -162,14 +175,13 @@ class Terminal(cmd.Cmd):
 
     prompt = "tfdbg> "
 
-    def __init__(self, session: LocalCLIDebugWrapperSession, run: Run) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__()
-        self.session, self.run = session, run
+        self.session, self.run = run.session, run
 
     def preloop(self) -> None:
         """Say where the run stands."""
-        if not self.run.done:
-            print(f"a run of {len(self.run.nodes)} nodes, as the program defined them, before any pass")
+        print(f"a run of {len(self.run.nodes)} nodes, as the program defined them, before any pass")
         self._where()
 
     def onecmd(self, line: str) -> bool:
@@ -193,15 +205,15 @@ class Terminal(cmd.Cmd):
 
     def do_s(self, words: str) -> None:
         """s: run the next node."""
-        node = self.run.step() if self.run.next else None
+        node = self.run.step()
         if node is not None:
             self._show(node)
         self._where()
 
     def do_cont(self, words: str) -> bool:
         """cont [NODE]: up to this node, or the next breakpoint."""
-        names = [name_of(self.run.named(each)) for each in words.split()] + [*self.session.breakpoints]
-        self.run.go([node for node in self.run.nodes if any(is_called(node, name) for name in names)])
+        stops = [self.run.named(name) for name in words.split()]
+        self.run.go([*stops, *map(self.run.names.get, self.session.breakpoints)])
         self._where()
         return False
 
@@ -214,9 +226,7 @@ class Terminal(cmd.Cmd):
 
     def do_break(self, words: str) -> None:
         """break NODE: stop before this node in each run. break: show all breakpoints."""
-        for name in words.split():
-            self.run.named(name)
-            self.session.breakpoints.add(name)
+        self.session.breakpoints.update([name for name in words.split() if self.run.named(name)])
         print("breakpoints:", ", ".join(sorted(self.session.breakpoints)) or "none")
 
     def do_watch(self, words: str) -> None:
@@ -229,29 +239,22 @@ class Terminal(cmd.Cmd):
 
     def do_lt(self, words: str) -> None:
         """lt: list the nodes that have run."""
-        for node in self.run.nodes[: self.run.done]:
-            print(_row(node))
+        print(*map(row, self.run.nodes[: self.run.done]), sep="\n")
 
     def do_pt(self, words: str) -> None:
         """pt NODE: print its value."""
         self._show(self.run.named(words))
 
     def do_ni(self, words: str) -> None:
-        """ni NODE: what it computes of what, who reads it, and the program's line."""
+        """ni NODE, also li, lo: what it computes of what, its line, what it reads, and who reads it."""
         node = self.run.named(words)
-        print(f"{_row(node)}\n  defined at {described(node.line)}")
-        self.do_li(words)
-        self.do_lo(words)
+        print(f"{row(node)}\n  defined at {described(node.line)}")
+        for operand in node.operands():
+            print(f"  reads {row(operand)}")
+        for user in self.run.program.graph.users()[node]:
+            print(f"  is read by {row(user)}")
 
-    def do_li(self, words: str) -> None:
-        """li NODE: list its inputs."""
-        for operand in self.run.named(words).operands():
-            print(f"  reads {_row(operand)}")
-
-    def do_lo(self, words: str) -> None:
-        """lo NODE: list the nodes that read it."""
-        for user in self.run.program.graph.users()[self.run.named(words)]:
-            print(f"  is read by {_row(user)}")
+    do_li = do_lo = do_ni
 
     # ------------------------------------------------------------ how
 
@@ -271,16 +274,9 @@ class Terminal(cmd.Cmd):
     def _where(self) -> None:
         node, error = self.run.next, self.run.error
         words = f"{type(error).__name__}: {error}" if error else "the run has ended: run goes on to the next"
-        print(words if node is None else f"before {_row(node)}\n  {described(node.line)}")
+        print(words if node is None else f"before {row(node)}\n  {described(node.line)}")
 
     def _show(self, node: Node, word: str = "") -> None:
         if node not in self.run.values:
             raise LookupError(f"{name_of(node)} has not run yet")
-        print(f"{word}{_row(node)}\n{self.run.values[node]}")
-
-
-def _row(node: Node) -> str:
-    """A node in a line: its name, its call, and its form."""
-    form = "" if node.dtype is None else f" {node.dtype}{list(node.shape)}"
-    call = f" = {node.name}({', '.join(map(name_of, node.operands()))})"
-    return name_of(node) + (f": {node.kind}" if node.kind in ("input", "state", "const") else call) + form
+        print(f"{word}{row(node)}\n{self.run.values[node]}")

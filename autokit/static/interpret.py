@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Node, substitute
+from autokit.static.graph import Graph, Node, substitute
 
 
 def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
@@ -45,3 +45,24 @@ def _value(argument: Any, values: dict[Node, Any]) -> Any:
     if argument.__class__ is Node:
         return values[argument]
     return substitute(argument, values) if isinstance(argument, (tuple, list, dict)) else argument
+
+
+def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
+    """Each node of ``graph`` with its value, computed now; states stay as they are."""
+    values: dict[Node, Any] = {node: node.value for node in graph.states}
+    values.update(zip(graph.inputs, inputs))
+    return interpret(graph.nodes, values)
+
+
+def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
+    """A function that runs ``graph`` node by node."""
+
+    def run(*inputs: Any) -> tuple[Any, ...]:
+        values = dict(node_by_node(graph, inputs))
+        results = tuple([np.array(values[node]) for node in graph.outputs])
+        new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
+        for array, value in new:
+            array[...] = value
+        return results
+
+    return run

@@ -18,7 +18,7 @@ from autokit.engine.tensor import Tensor
 from autokit.static import emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
 from autokit.static.graph import Graph, Node
-from autokit.static.interpret import interpret
+from autokit.static.interpret import interpreted, node_by_node
 from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace
 from autokit.static.traced import Unexpected
@@ -27,26 +27,23 @@ from autokit.static.tracing import OPAQUE, LazyState, Tracing
 MANY = 8
 """After this number of graphs for one function, a warning says so."""
 
-
-def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
-    """Each node of ``graph`` with its value, computed now."""
-    values: dict[Node, Any] = {node: node.value for node in graph.states}
-    values.update(zip(graph.inputs, inputs))
-    return interpret(graph.nodes, values)
+KEPT = 64
+"""So many graphs of a function are kept, each with its memory: the newest."""
 
 
-def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """A function that runs ``graph`` node by node."""
+def native(graph: Graph) -> Callable[..., Any]:
+    """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
+    from autokit.static import emit_loops
 
-    def run(*inputs: Any) -> tuple[Any, ...]:
-        values = dict(node_by_node(graph, inputs))
-        results = tuple([np.array(values[node]) for node in graph.outputs])
-        new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
-        for array, value in new:
-            array[...] = value
-        return results
+    return emit_loops.build(graph)
 
-    return run
+
+BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
+    "numpy": emit_numpy.build,
+    "native": native,
+    "interpreted": interpreted,
+}
+"""What makes a function of a graph, by the name of the backend."""
 
 
 class Plan:
@@ -65,9 +62,9 @@ class Plan:
         Takes the inputs' arrays, and returns the outputs'.
     """
 
-    def __init__(self, key: Any, call: tuple[Any, ...], code: Callable[[Graph], Any]) -> None:
+    def __init__(self, key: Any, trace: Callable[[], Trace], code: Callable[[Graph], Any]) -> None:
         start = time.perf_counter()
-        self.key, self.trace, self.code, self.runs = key, Trace(*call), code, 0
+        self.key, self.trace, self.code, self.runs = key, trace(), code, 0
         self.seconds = {"tracing": time.perf_counter() - start}
         self.bind()
 
@@ -92,8 +89,11 @@ class Plan:
                 if now is None or now.shape != array.shape or now.dtype != array.dtype:
                     return False
                 self.bind()
-                return True
+                break
         return True
+
+    def __str__(self) -> str:
+        return ", ".join([str(list(node.shape)) for node in self.trace.graph.inputs]) or "no tensors"
 
     def __call__(self, arrays: list[Any], given: Any, run: Callable[..., Any] | None = None) -> Any:
         """Run on the ``arrays`` of the arguments ``given``."""
@@ -106,48 +106,69 @@ class Plan:
         return trace.finish(results, counted)
 
 
-def native(graph: Graph) -> Callable[..., Any]:
-    """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
-    from autokit.static import emit_loops
-
-    return emit_loops.build(graph)
-
-
-BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
-    "numpy": emit_numpy.build,
-    "native": native,
-    "auto": native,
-    "interpreted": interpreted,
-}
-"""What makes a function of a graph, by the name of the backend."""
-
-
 class Step:
-    """A function that is traced when a signature first comes, and then runs as a static graph.
+    """A function that is traced into a static graph when a signature first comes, and then runs as that.
 
-    :func:`compile` makes it, and says what its ``settings`` are; its ``graph``, ``passes``, ``source`` and
-    ``memory`` are those of the last run.
+    Parameters
+    ----------
+    function : callable or Module
+    model, optimizer : optional
+        What takes part and cannot be found, as it is neither named in the function nor called by it.
+    dynamic : bool
+        Each number of rows has a graph of its own, since the function may do something else for it. True says
+        that this is wanted, so that no warning comes of many graphs.
+    backend : str
+        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it makes faster; ``"interpreted"``
+        runs the graph node by node.
+    passes : sequence of str, optional
+        The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
+    check : bool
+        Compare the second call with an eager one.
+    keep_grads : bool, optional
+        Leave gradients in ``.grad``; by default where no optimizer takes a step in the function.
+
+    Raises
+    ------
+    Untraceable
+        Where the function asks for a number of a tensor, as ``if loss > 1`` does.
+    StaticError
+        Where it does what a graph cannot.
     """
 
-    def __init__(self, function: Callable[..., Any], settings: dict[str, Any]) -> None:
-        self.function, self.settings = function, settings
-        if settings["backend"] not in BACKENDS:
-            raise StaticError(f"there is no backend {settings['backend']!r}, but {', '.join(BACKENDS)}")
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        model: Any = None,
+        optimizer: Any = None,
+        dynamic: bool | None = None,
+        backend: str = "numpy",
+        passes: Sequence[str] | None = None,
+        check: bool = False,
+        keep_grads: bool | None = None,
+    ) -> None:
+        if backend not in BACKENDS:
+            raise StaticError(f"there is no backend {backend!r}, but {', '.join(BACKENDS)}")
+        self.function, self.others, self.keep_grads = function, (model, optimizer), keep_grads
+        self.dynamic, self.build, self.compares = dynamic, BACKENDS[backend], check
+        self.pass_names = (FOR_LOOPS if backend == "native" else DEFAULT) if passes is None else passes
         self.plans: list[Plan] = []
         self.last: Plan | None = None
-        self.calls, self.warned = 0, False
+        self.calls = 0
         self.remarks: dict[str, None] = {}
-        if hasattr(function, "__name__"):
-            update_wrapper(self, function)
+        update_wrapper(self, function, updated=())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Step:
-        return Step(*copy.deepcopy((self.function, self.settings), memo))
+        twin = copy.copy(self)
+        twin.function, twin.others = copy.deepcopy((self.function, self.others), memo)
+        twin.plans, twin.last = [], None
+        return twin
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
             return self.function(*args, **kwargs)  # as a part of another graph
         self.calls += 1
-        if self.calls == 2 and self.settings["check"]:
+        if self.calls == 2 and self.compares:
             self.check(*args, **kwargs)
         try:
             plan, arrays = self.plan_for(args, kwargs)
@@ -172,18 +193,18 @@ class Step:
             self.last = plan = next(built, None) or self._build(key, args, kwargs)
         return plan, arrays
 
+    def trace(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Trace:
+        """A new trace of the function, for these arguments."""
+        return Trace(self.function, (args, kwargs), self.others, self.keep_grads)
+
     def _build(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Plan:
-        settings = self.settings
-        others = settings["model"], settings["optimizer"]
-        plan = Plan(key, (self.function, (args, kwargs), others, settings["keep_grads"]), self._code)
-        self.plans.append(plan)
-        count = len({each.key[1:] if settings["dynamic"] else each.key for each in self.plans})
-        if count >= MANY and not self.warned:
-            self.warned = True
+        plan = Plan(key, partial(self.trace, args, kwargs), self._code)
+        self.plans = [*self.plans[1 - KEPT :], plan]
+        if len(self.plans) == MANY and not self.dynamic:
             warnings.warn(
-                f"{_named(self.function)} was built {len(self.plans)} times, the last time for "
-                f"{in_words(key)}: pass what changes from call to call as a tensor of one shape; "
-                "dynamic=True says that shapes may change. .explain() lists them.",
+                f"{_named(self.function)} was built {MANY} times, the last time for {plan}: pass what "
+                "changes from call to call as a tensor of one shape; dynamic=True says that shapes may "
+                "change. .explain() lists them.",
                 RecompileWarning,
                 stacklevel=4,
             )
@@ -191,12 +212,9 @@ class Step:
 
     def _code(self, graph: Graph) -> tuple[list[Pass], Graph, Callable[..., Any]]:
         """The passes over a graph, what they leave of it, and the function that is made of that."""
-        backend, names = self.settings["backend"], self.settings["passes"]
-        if names is None:
-            names = FOR_LOOPS if backend in ("native", "auto") else DEFAULT
-        passes = run_passes(graph, names)
+        passes = run_passes(graph, self.pass_names)
         graph = passes[-1].after if passes else graph
-        return passes, graph, BACKENDS[backend](graph)
+        return passes, graph, self.build(graph)
 
     # ------------------------------------------------------------ what it shows
 
@@ -243,7 +261,7 @@ class Step:
         lines = [f"{_named(self.function)}: {self.calls} calls"]
         for plan in self.plans:
             nodes = plan.trace.graph.nodes
-            lines.append(f"built for {in_words(plan.key)}: {len(nodes)} nodes, {plan.runs} runs")
+            lines.append(f"built for {plan}: {len(nodes)} nodes, {plan.runs} runs")
             lines += [f"  {name}: {seconds * 1e3:.1f} ms" for name, seconds in plan.seconds.items()]
             lines += [f"  {each.name}: {each.words}" for each in plan.passes]
             for node in nodes:
@@ -269,44 +287,8 @@ class Step:
         compare_with_eager(self, args, kwargs)
 
 
-def compile(
-    function: Callable[..., Any] | None = None,
-    *,
-    model: Any = None,
-    optimizer: Any = None,
-    dynamic: bool | None = None,
-    backend: str = "numpy",
-    passes: Sequence[str] | None = None,
-    check: bool = False,
-    keep_grads: bool | None = None,
-) -> Any:
-    """A function that is traced into a static graph when a signature first comes, and then runs as that.
-
-    Parameters
-    ----------
-    function : callable or Module, optional
-        Without it the result is a decorator.
-    model, optimizer : optional
-        What takes part and cannot be found, as it is neither named in the function nor called by it.
-    dynamic : bool, optional
-        Each number of rows has a graph of its own, since the function may do something else for it. True says
-        that this is wanted, so that no warning comes of many graphs.
-    backend : str
-        ``"numpy"`` makes NumPy code; ``"native"``, or ``"auto"``, lets Numba compile what it makes faster;
-        ``"interpreted"`` runs the graph node by node.
-    passes : sequence of str, optional
-        The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
-    check : bool
-        Compare the second call with an eager one.
-    keep_grads : bool, optional
-        Leave gradients in ``.grad``; by default where no optimizer takes a step in the function.
-
-    Raises
-    ------
-    Untraceable
-        Where the function asks for a number of a tensor, as ``if loss > 1`` does.
-    StaticError
-        Where it does what a graph cannot.
+def compile(function: Callable[..., Any] | None = None, **settings: Any) -> Any:
+    """A function that runs as a static graph: a :class:`Step`, with its settings; without it a decorator.
 
     Examples
     --------
@@ -325,35 +307,32 @@ def compile(
     >>> losses[-1] < losses[0]
     True
     """
-    settings: dict[str, Any] = {"model": model, "optimizer": optimizer, "dynamic": dynamic}
-    settings |= {"backend": backend, "passes": passes, "check": check, "keep_grads": keep_grads}
     if function is None:
-        return lambda function: Step(function, settings)
-    return Step(function, settings)
+        return partial(Step, **settings)
+    return Step(function, **settings)
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
-    """What a graph is built for: the shapes of tensors, and all other facts; and the arrays of these."""
+    """What a graph is built for: the form of tensors, and all other facts; and the arrays of these."""
     arrays: list[Any] = []
-    facts = tuple([_facts(each, arrays) for each in args]), _facts(kwargs, arrays) if kwargs else None
-    shapes = tuple([each.shape for each in arrays])
-    detours = tuple([(type(each), str(vars(each))) for each in of_this_thread()]) if DETOURS else None
-    return (shapes, facts, thread.state.recording, dtypes.get_default_dtype(), detours), arrays
+    facts = [_facts(each, arrays) for each in args], _facts(kwargs, arrays) if kwargs else None
+    detours = [(type(each), str(vars(each))) for each in of_this_thread()] if DETOURS else None
+    return (facts, thread.state.recording, dtypes.get_default_dtype(), detours), arrays
 
 
 def _facts(value: Any, arrays: list[Any]) -> Any:
-    """What a signature says of an argument but for shapes; arrays in it, also of tensors, join ``arrays``."""
+    """What a signature says of an argument; arrays in it, also of tensors, join ``arrays``."""
     if isinstance(value, Tensor):
         array = value.array
         arrays.append(array)
-        return array.dtype, array.flags.c_contiguous, value._requires_grad
+        return array.shape, array.strides, array.dtype, value._requires_grad
     if isinstance(value, np.ndarray):
         arrays.append(value)
-        return value.dtype, value.flags.c_contiguous
+        return value.shape, value.strides, value.dtype
     if isinstance(value, tuple | list):
-        return type(value), tuple([_facts(each, arrays) for each in value])
+        return type(value), [_facts(each, arrays) for each in value]
     if isinstance(value, dict):
-        return dict, tuple([(name, _facts(each, arrays)) for name, each in value.items()])
+        return dict, [(name, _facts(each, arrays)) for name, each in value.items()]
     try:
         hash(value)
     except TypeError:
@@ -362,11 +341,6 @@ def _facts(value: Any, arrays: list[Any]) -> Any:
             "or tuples, lists and dicts of these"
         ) from None
     return type(value), value
-
-
-def in_words(key: Any) -> str:
-    """A signature in words."""
-    return ", ".join([str(list(shape)) for shape in key[0]]) or "no tensors"
 
 
 def _named(function: Any) -> str:

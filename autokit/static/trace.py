@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -9,12 +11,9 @@ import numpy as np
 
 from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.nn.module import Module
-from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.halves import Halves
-from autokit.static.reachable import reachable
 from autokit.static.traced import Traced
 from autokit.static.tracing import Kept, Tracing
 
@@ -27,6 +26,16 @@ def tensors_in(values: Any) -> list[Any]:
     """The tensors and arrays in nested tuples, lists and dicts, in order."""
     found: list[Any] = []
     mapped(values, lambda one: found.append(one) if isinstance(one, Tensor | np.ndarray) else None)
+    return found
+
+
+def _named_in(function: Any) -> dict[str, Any]:
+    """What ``function`` names, as its globals and its closure, and what the object has whose method it is."""
+    owner = getattr(function, "__self__", function)
+    found = {"": owner, **getattr(owner, "__dict__", {})}
+    with suppress(TypeError, ValueError):  # an object that is called; a name that has no value yet
+        names = inspect.getclosurevars(function)
+        found |= {**names.globals, **names.nonlocals}
     return found
 
 
@@ -57,7 +66,10 @@ class Trace:
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         with tracing:
-            self._adopt(function, others)
+            for each in others:
+                tracing.take_part("", each)
+            for name, each in _named_in(function).items():
+                tracing.take_part(name, each)
             args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
@@ -72,16 +84,6 @@ class Trace:
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
         self._note_what_holds()
-
-    def _adopt(self, function: Any, others: tuple[Any, ...]) -> None:
-        tracing = self.tracing
-        for name, value in [*[("", other) for other in others if other is not None], *reachable(function)]:
-            if isinstance(value, Tensor):
-                tracing.names.setdefault(value, name)
-            elif isinstance(value, Module):
-                tracing.add_module(value, name)
-            elif isinstance(value, Optimizer):
-                tracing.watch(value)
 
     def _input(self, value: Any) -> Any:
         """What stands for an argument: an input of the graph, if it is a tensor or an array."""
@@ -179,24 +181,20 @@ class Trace:
     def _note_what_holds(self) -> None:
         """Note what a graph stands for: entries of dicts, the sizes of containers, and facts about leaves."""
         tracing = self.tracing
+        modules, optimizers = tracing.modules, tracing.optimizers
+        self.containers = [each._modules for each in modules if each._modules]
+        facts = [(vars(each), name) for each in modules for name in ("training", "_hooks")]
+        facts += [(each._parameters, name) for each in modules for name in each._parameters]
+        facts += [(layers, name) for layers in self.containers for name in layers]
+        facts += [(vars(each), name) for each in optimizers for name in ("state", "param_groups")]
+        for group, before, meanwhile in [group for groups in optimizers.values() for group in groups]:
+            facts += [(group, name) for name in before if meanwhile[name] is before[name]]
+        self.containers += [each.param_groups for each in optimizers]
+        self.lengths = [len(each) for each in self.containers]
+        self.entries = [(owner, name, owner.get(name)) for owner, name in facts]
         self.guards = list(tracing.tape.guards.values())
-        entries: list[tuple[dict[str, Any], dict[str, Any]]] = []
-        for module in tracing.modules:
-            modes = {"training": module.training, "_hooks": module._hooks}
-            entries += (vars(module), modes), (module._modules, module._modules)
-            entries.append((module._parameters, module._parameters))
-        for optimizer, groups in tracing.optimizers.items():
-            objects = {"state": optimizer.state, "param_groups": optimizer.param_groups}
-            entries.append((vars(optimizer), objects))
-            for group, before, meanwhile in groups:
-                fixed = {name: value for name, value in before.items() if meanwhile[name] is value}
-                entries.append((group, fixed))
-        self.entries = [(owner, name, value) for owner, known in entries for name, value in known.items()]
-        containers = [module._modules for module in tracing.modules]
-        containers += [optimizer.param_groups for optimizer in tracing.optimizers]
-        self.containers = [(each, len(each)) for each in containers if each]
         self.leaves_now = [
-            (kept.tensor, kept.requires_grad, kept.grad is None) for kept in tracing.states.values()
+            (each.tensor, each.requires_grad, each.grad is None) for each in tracing.states.values()
         ]
 
     def holds(self) -> bool:
@@ -204,9 +202,8 @@ class Trace:
         for owner, name, value in self.entries:
             if owner.get(name) is not value:
                 return False
-        for container, length in self.containers:
-            if len(container) != length:
-                return False
+        if [len(each) for each in self.containers] != self.lengths:
+            return False
         for guard in self.guards:
             if not guard():
                 return False

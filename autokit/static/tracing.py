@@ -22,6 +22,8 @@ from autokit.engine.modes import thread
 from autokit.engine.operation import Operation, Rules, compute, unchanged
 from autokit.engine.record import PICK
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.nn.module import Module
+from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import StaticError, refused
 from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
@@ -136,6 +138,15 @@ class Tracing(Detour):
             self.adopt(tensor, f"{name}.{path}".strip("."))
 
     # ------------------------------------------------------------ states
+
+    def take_part(self, name: str, value: Any) -> None:
+        """Let a module or an optimizer take part, or remember the name of a tensor."""
+        if isinstance(value, Tensor):
+            self.names.setdefault(value, name)
+        elif isinstance(value, Module):
+            self.add_module(value, name)
+        elif isinstance(value, Optimizer):
+            self.watch(value)
 
     def adopt(self, tensor: Tensor, name: str = "") -> None:
         """Make a state of ``tensor``, unless it is traced already."""

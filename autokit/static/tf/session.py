@@ -218,8 +218,7 @@ class Session:
         """This session under a debugger; with ``fetches`` a widget in which a run of them goes by steps."""
         from autokit.static.debugger import LocalCLIDebugWrapperSession
 
-        debugger = LocalCLIDebugWrapperSession(self)
-        return debugger if fetches is None else debugger.debug(fetches, feed_dict)
+        return LocalCLIDebugWrapperSession(self).debug(fetches, feed_dict)
 
     def _element(self, fetch: Any) -> Any:
         """The tensor or operation that ``fetch`` is, or whose name it is."""
