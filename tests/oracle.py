@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import autokit
+from tests.beside import compare_errors
 from tests.support import require
 
 require("torch")
@@ -53,17 +54,6 @@ def compare(
         _assert_same(name, mine, wanted, tolerance)
 
 
-def compare_errors(program: Callable[..., Any], *inputs: Any) -> str:
-    """Assert that ``program`` raises the same type with both libraries; return autokit's sentence."""
-    raised = []
-    for torch in (autokit, pytorch):
-        with pytest.raises(Exception) as caught:
-            program(torch, *[torch.tensor(each) for each in inputs])
-        raised.append(caught)
-    assert issubclass(raised[0].type, _plain(raised[1].type)), (raised[0].value, raised[1].value)
-    return str(raised[0].value)
-
-
 def agreeing(cases: Iterable[Any], **options: Any) -> Any:
     """A test of each program of ``cases``, whose operands have the shapes beside it: see :func:`compare`."""
 
@@ -83,10 +73,6 @@ def refused(wrong: Iterable[tuple[Callable[..., Any], str]], *inputs: Any) -> An
         assert words in compare_errors(program, *inputs)
 
     return test
-
-
-def _plain(kind: type) -> type:
-    return next(each for each in kind.__mro__ if each.__module__ == "builtins")
 
 
 def _run(torch: Any, program: Any, inputs: Any, gradients: bool, second: bool) -> list[tuple[str, Any]]:

