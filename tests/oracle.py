@@ -54,6 +54,11 @@ def compare(
         _assert_same(name, mine, wanted, tolerance)
 
 
+def functional(name: str, *settings: Any, **named: Any) -> Callable[..., Any]:
+    """The program that calls a function of ``torch.nn.functional`` on its operands, with these settings."""
+    return lambda torch, *operands: getattr(torch.nn.functional, name)(*operands, *settings, **named)
+
+
 def agreeing(cases: Iterable[Any], **options: Any) -> Any:
     """A test of each program of ``cases``, whose operands have the shapes beside it: see :func:`compare`."""
 

@@ -264,10 +264,12 @@ def test_a_quotient_may_be_changed_in_place(T: Any, quotient: Any):
 def test_versions(T: Any):
     x = T.zeros(3)
     view, apart = x[1:], x.clone()
+    assert x._version == 0
     view.add_(1)
     x.data.add_(1)
+    x[0] = 2
     apart.add_(1).add_(1)
-    assert (x._version, view._version, x.detach()._version, apart._version) == (1, 1, 1, 2)
+    assert (x._version, view._version, x.detach()._version, apart._version) == (2, 2, 2, 2)
 
 
 @on_each

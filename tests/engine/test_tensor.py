@@ -160,16 +160,6 @@ def test_text(make: Any, text: str):
     assert repr(make()) == text == str(make())
 
 
-def test_versions_count_the_changes():
-    x = torch.zeros(3)
-    assert x._version == 0
-    x.add_(1)
-    x[0] = 2
-    view = x.view(3)
-    view.mul_(2)
-    assert x._version == view._version == x.detach()._version == 3
-
-
 class Dual:
     """A number and its tangent, which know what to do with what stands before them."""
 
@@ -225,9 +215,3 @@ def test_an_object_that_answers_itself_is_asked_as_with_pytorch(symbol: str):
         with pytest.raises(TypeError):
             eval(f"x {symbol} object()")
     assert found[0] == found[1]
-
-
-def test_a_variable_is_a_leaf():
-    x = torch.autograd.Variable(torch.ones(2), requires_grad=True)
-    (x * x).sum().backward()
-    assert x.grad.tolist() == [2.0, 2.0] and isinstance(x, torch.autograd.Variable)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import pytest
@@ -289,16 +288,6 @@ def test_an_error_in_a_learners_module_is_left_alone():
     with pytest.raises(ValueError) as error:
         nn.Sequential(Mine())(ak.ones(1))
     assert str(error.value) == "mine"
-
-
-def test_probabilities_in_place_of_logits_are_warned_of():
-    loss = nn.CrossEntropyLoss()
-    model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
-    with pytest.warns(UserWarning, match="softmax"):
-        loss(model(ak.ones(1, 2)), ak.tensor([0]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        loss(model[0](ak.ones(1, 2)), ak.tensor([0]))
 
 
 def test_linear_literally():

@@ -218,14 +218,6 @@ def test_what_autokits_layers_compute_belongs_to_the_line_that_calls_them():
     assert line(doubled) == "return x * 2"
 
 
-def test_a_wrong_number_of_features_names_the_layer_by_its_path():
-    model = Model()
-    model.head[1] = nn.Linear(5, 2)
-    words = r"cannot be multiplied \(1x3 and 5x2\).*3 features.*for 5.*in head.1: Linear\(in_features=5"
-    with pytest.raises(RuntimeError, match=words):
-        model(ak.ones(1, 4))
-
-
 def test_a_parameter_shares_the_memory_of_its_tensor():
     data = ak.zeros(2)
     parameter = nn.Parameter(data)

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, numbers, refused
+from tests.oracle import compare, functional, numbers, refused
 
 KINKS = np.array([[-4.0, -3.0, -1.0, -0.5, 0.0], [0.5, 1.0, 3.0, 6.0, 7.0]])
 FAR = np.array([-200.0, -30.0, 0.0, 19.0, 21.0, 200.0])
 ODD = np.array([-0.0, 5e-324, -5e-324, np.inf, -np.inf, np.nan])
 STRAIGHT = "relu relu6 leaky_relu hardtanh hardsigmoid hardswish hardshrink softshrink"
 SMOOTH = "elu selu celu gelu silu mish softplus softsign tanhshrink logsigmoid sigmoid tanh"
-
-
-def functional(name: str, *settings: Any, **named: Any) -> Any:
-    return lambda torch, a: getattr(torch.nn.functional, name)(a, *settings, **named)
 
 
 @pytest.mark.parametrize("name", [*STRAIGHT.split(), *SMOOTH.split()])

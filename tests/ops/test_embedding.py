@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, numbers, refused
+from tests.oracle import compare, functional, numbers, refused
 
 WORDS = np.array([[1, 4, 1], [0, 2, 1]])
 TABLE = numbers(5, 3)
@@ -28,11 +29,8 @@ def test_rows_of_a_table(options: Any, words: Any):
 
 
 def test_the_gradient_of_a_gradient():
-    compare(
-        lambda torch, words, table: torch.nn.functional.embedding(words, table**3, padding_idx=1),
-        WORDS,
-        TABLE,
-    )
+    program = functional("embedding", padding_idx=1)
+    compare(lambda torch, words, table: program(torch, words, table**3), WORDS, TABLE)
 
 
 def test_long_rows_are_shortened_in_the_table():
@@ -42,47 +40,29 @@ def test_long_rows_are_shortened_in_the_table():
     assert table.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
-BAGS: list[dict[str, Any]] = [
-    {"mode": "sum"},
-    {"mode": "mean"},
-    {"mode": "mean", "padding_idx": 1},
-    {"mode": "max"},
-]
-
-
-@pytest.mark.parametrize("options", BAGS)
+@pytest.mark.parametrize(
+    "options", [{"mode": "sum"}, {"mode": "mean"}, {"mode": "mean", "padding_idx": 1}, {"mode": "max"}]
+)
 def test_bags(options: Any):
-    compare(
-        lambda torch, words, table: torch.nn.functional.embedding_bag(words, table * table, **options),
-        WORDS,
-        TABLE,
-    )
+    def bags(torch: Any, words: Any, table: Any, *offsets: Any, **more: Any) -> Any:
+        return torch.nn.functional.embedding_bag(words, table * table, *offsets, **options, **more)
+
+    compare(bags, WORDS, TABLE)
     for offsets, ends in (([0, 2, 2, 5], False), ([0, 4, 6], True)):
-        compare(
-            lambda torch, words, table: torch.nn.functional.embedding_bag(
-                words, table * table, torch.tensor(offsets), include_last_offset=ends, **options
-            ),
-            WORDS.reshape(-1),
-            TABLE,
-        )
+        compare(partial(bags, include_last_offset=ends), WORDS.reshape(-1), TABLE, np.array(offsets))
 
 
 def test_bags_with_weights():
-    compare(
-        lambda torch, words, table, weights: torch.nn.functional.embedding_bag(
-            words, table, mode="sum", per_sample_weights=weights
-        ),
-        WORDS,
-        TABLE,
-        numbers(2, 3, seed=1),
-        second=False,
-    )
+    def program(torch: Any, words: Any, table: Any, weights: Any) -> Any:
+        return torch.nn.functional.embedding_bag(words, table, mode="sum", per_sample_weights=weights)
+
+    compare(program, WORDS, TABLE, numbers(2, 3, seed=1), second=False)
 
 
 def test_one_hot():
-    compare(lambda torch, words: torch.nn.functional.one_hot(words), WORDS)
-    compare(lambda torch, words: torch.nn.functional.one_hot(words, 7), WORDS)
-    compare(lambda torch, words: torch.nn.functional.one_hot(words, num_classes=2), WORDS[:0])
+    compare(functional("one_hot"), WORDS)
+    compare(functional("one_hot", 7), WORDS)
+    compare(functional("one_hot", num_classes=2), WORDS[:0])
 
 
 ERRORS = [

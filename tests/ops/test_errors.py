@@ -64,6 +64,8 @@ def test_errors_name_the_tensors_and_say_what_to_do():
         weights @ hidden
     with pytest.raises(RuntimeError, match=r"weights \(float32, shape \[3, 2\]\).*hidden"):
         weights + hidden
+    with pytest.raises(RuntimeError, match=r"\[3, 2\]"):
+        weights.double() * hidden
     with pytest.raises(TypeError, match=r"did you mean 'keepdim'"):
         weights.sum(0, keepdin=True)
     with pytest.raises(TypeError, match=r"before backward\(\), gives None"):

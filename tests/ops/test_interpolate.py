@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, numbers, refused
+from tests.oracle import compare, functional, numbers, refused
 
 MODES = {
     1: ["nearest", "nearest-exact", "linear", "area"],
@@ -44,13 +44,9 @@ def test_a_scale_that_rounds_to_the_same_size_copies_where_pytorch_does(
     ndim: int, mode: str, scale: float, recompute: Any
 ):
     for factors in ((scale,) * ndim, (scale, *(2.0,) * (ndim - 1))):
-        compare(
-            lambda torch, x: torch.nn.functional.interpolate(
-                x, scale_factor=factors, mode=mode, recompute_scale_factor=recompute
-            ),
-            numbers(1, 1, *(3,) * ndim),
-            gradients=False,  # PyTorch's gradient is that of a copy even where it resamples
-        )
+        program = functional("interpolate", None, factors, mode, recompute_scale_factor=recompute)
+        # PyTorch's gradient is that of a copy even where it resamples.
+        compare(program, numbers(1, 1, *(3,) * ndim), gradients=False)
 
 
 def test_the_gradient_of_a_copy():
@@ -60,17 +56,10 @@ def test_the_gradient_of_a_copy():
 
 
 def test_resizing_bytes_and_what_is_not_finite():
-    compare(
-        lambda torch, x: torch.nn.functional.interpolate(x, scale_factor=2),
-        np.arange(12, dtype=np.uint8).reshape(1, 1, 3, 4),
-    )
+    compare(functional("interpolate", scale_factor=2), np.arange(12, dtype=np.uint8).reshape(1, 1, 3, 4))
     x = np.ones((1, 1, 4, 4))
     x[0, 0, 1, 1] = np.nan
-    compare(
-        lambda torch, x: torch.nn.functional.interpolate(x, scale_factor=2, mode="bilinear"),
-        x,
-        gradients=False,
-    )
+    compare(functional("interpolate", scale_factor=2, mode="bilinear"), x, gradients=False)
 
 
 ERRORS = [
@@ -94,19 +83,11 @@ test_what_errors_say = refused(ERRORS, numbers(2, 3, 5, 5))
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 def test_reading_at_points(mode: str, padding: str, aligned: bool):
-    compare(
-        lambda torch, x, grid: torch.nn.functional.grid_sample(x, grid, mode, padding, aligned),
-        numbers(2, 3, 4, 5),
-        numbers(2, 3, 4, 2, seed=1, low=-1.7, high=1.7),
-        second=False,  # PyTorch has no derivative of most of them
-    )
-    if mode != "bicubic":
-        compare(
-            lambda torch, x, grid: torch.nn.functional.grid_sample(x, grid, mode, padding, aligned),
-            numbers(1, 2, 3, 4, 5),
-            numbers(1, 2, 3, 2, 3, seed=1, low=-1.7, high=1.7),
-            second=False,
-        )
+    for sizes, points in (((4, 5), (4, 2)), ((3, 4, 5), (3, 2, 3))):
+        if len(sizes) == 2 or mode != "bicubic":
+            x, grid = numbers(2, 3, *sizes), numbers(2, 3, *points, seed=1, low=-1.7, high=1.7)
+            # PyTorch has no second derivative of most of them.
+            compare(functional("grid_sample", mode, padding, aligned), x, grid, second=False)
 
 
 @pytest.mark.parametrize("aligned", [True, False])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, compare_errors, functional, numbers
 
 REDUCTIONS = ["mean", "sum", "none"]
 X, Y, Z = numbers(4, 3), numbers(4, 3, seed=1), numbers(4, 3, seed=2)
@@ -51,17 +51,15 @@ ELEMENTWISE = [
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize(("name", "options", "arrays"), ELEMENTWISE)
 def test_a_loss_of_pairs_is_pytorchs(name: str, options: Any, arrays: Any, reduction: str):
-    compare(lambda T, *a: getattr(T.nn.functional, name)(*a, reduction=reduction, **options), *arrays)
+    compare(functional(name, reduction=reduction, **options), *arrays)
 
 
 @pytest.mark.filterwarnings("ignore:Using a target size")
 def test_shapes_that_broadcast_and_other_dtypes():
     compare(lambda T, x, y: T.nn.functional.mse_loss(x, y), X, Y[0])
     compare(lambda T, x, y: T.nn.functional.mse_loss(x.float(), y), X, Y, tolerance=1e-6)
-    compare(
-        lambda T, x, y: T.nn.functional.l1_loss(x, y), X.astype("float16"), Y.astype("float16"), second=False
-    )
-    compare(lambda T, x, y: T.nn.functional.kl_div(x, y, reduction="batchmean"), X, POSITIVE)
+    compare(functional("l1_loss"), X.astype("float16"), Y.astype("float16"), second=False)
+    compare(functional("kl_div", reduction="batchmean"), X, POSITIVE)
 
 
 WEIGHT = np.array([0.5, 0.0, 2.0])
@@ -111,16 +109,11 @@ def test_cross_entropy_of_spread_targets_is_pytorchs(smoothing: float, weight: A
 
 def test_weights_of_yes_and_no():
     for weight in (numbers(3, low=0.1), numbers(4, 1, low=0.1), POSITIVE):
+        for name, x in (("binary_cross_entropy_with_logits", X), ("binary_cross_entropy", SHARES)):
+            compare(lambda T, x, y, w: getattr(T.nn.functional, name)(x, y, w.detach()), *(x, SHARES, weight))
         compare(
-            lambda T, x, y, w: T.nn.functional.binary_cross_entropy_with_logits(
-                x, y, w.detach(), pos_weight=w.detach() + 1
-            ),
-            X,
-            SHARES,
-            weight,
-        )
-        compare(
-            lambda T, x, y, w: T.nn.functional.binary_cross_entropy(x, y, w.detach()), SHARES, SHARES, weight
+            lambda T, x, y, w: T.nn.functional.binary_cross_entropy_with_logits(x, y, pos_weight=w.detach()),
+            *(X, SHARES, weight + 1),
         )
 
 
@@ -149,10 +142,6 @@ def test_no_sample_no_mean():
 # ---------------------------------------------------------------- wrong use
 
 
-def _scores(T: Any) -> Any:
-    return T.tensor(X.tolist())
-
-
 REFUSED = {
     '"mse_loss" not implemented for int64': lambda T, F, x, y: F.mse_loss(y, y),
     "The size of tensor a (3) must match": lambda T, F, x, y: F.mse_loss(x, x[:, :2]),
@@ -174,10 +163,8 @@ REFUSED = {
 @pytest.mark.filterwarnings("ignore:Using a target size")
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_pytorch_refuses_is_refused_in_a_sentence(words: str):
-    def program(T: Any) -> Any:
-        return REFUSED[words](T, T.nn.functional, _scores(T), T.tensor([0, 1, 2, 0]))
-
-    assert words in compare_errors(program)
+    scores, classes = X.astype(np.float32), [0, 1, 2, 0]
+    assert words in compare_errors(lambda T, *two: REFUSED[words](T, T.nn.functional, *two), scores, classes)
 
 
 def test_warnings_of_mistakes_that_no_error_shows():

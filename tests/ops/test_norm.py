@@ -10,7 +10,7 @@ import pytest
 
 import autokit
 from autokit.autograd import gradcheck, gradgradcheck
-from tests.oracle import compare, numbers, refused
+from tests.oracle import agreeing, compare, numbers, refused
 
 INF = math.inf
 ROWS = np.array([[1.0, 2.0, 0.5], [0.0, 1.8, -1.0], [0.3, -0.6, 1.5], [0.9, 1.7, 0.2]])
@@ -26,26 +26,23 @@ def test_norms_of_vectors(p: Any, rest: dict[str, Any], shape: tuple[int, ...]):
     compare(lambda T, a: T.norm(a, p, **rest), numbers(*shape))
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        lambda T, a: a.norm(),
-        lambda T, a: a.norm(p=1, dim=0, keepdim=True, dtype=T.float64),
-        lambda T, a: a.norm("nuc"),
-        lambda T, a: T.linalg.norm(a),
-        lambda T, a: T.linalg.norm(a, 1, dim=1, keepdim=True),
-        lambda T, a: T.linalg.norm(a[0], 3),
-        lambda T, a: T.linalg.norm(a, 2),
-        lambda T, a: T.linalg.cond(a),
-        lambda T, a: T.dist(a, a.detach() + 1, 3),
-        lambda T, a: a.dist(a.detach().flip(0)),
-        lambda T, a: T.nn.functional.normalize(a),
-        lambda T, a: T.renorm(a, 2, 0, 1.0),
-        lambda T, a: a.renorm(1, -1, 0.7),
-    ],
-)
-def test_norms_of_a_matrix(program: Any):
-    compare(program, numbers(3, 4), tolerance=1e-7)
+NORMS = [
+    lambda T, a: a.norm(),
+    lambda T, a: a.norm(p=1, dim=0, keepdim=True, dtype=T.float64),
+    lambda T, a: a.norm("nuc"),
+    lambda T, a: T.linalg.norm(a),
+    lambda T, a: T.linalg.norm(a, 1, dim=1, keepdim=True),
+    lambda T, a: T.linalg.norm(a[0], 3),
+    lambda T, a: T.linalg.norm(a, 2),
+    lambda T, a: T.linalg.cond(a),
+    lambda T, a: T.dist(a, a.detach() + 1, 3),
+    lambda T, a: a.dist(a.detach().flip(0)),
+    lambda T, a: T.nn.functional.normalize(a),
+    lambda T, a: T.renorm(a, 2, 0, 1.0),
+    lambda T, a: a.renorm(1, -1, 0.7),
+]
+
+test_norms_of_a_matrix = agreeing([(program, (3, 4)) for program in NORMS], tolerance=1e-7)
 
 
 def test_zeros_are_counted_and_ties_share_the_gradient():
@@ -131,18 +128,15 @@ def test_rows_that_are_equal_pull_at_each_other_with_nothing(rows: int):
     np.testing.assert_allclose(y.grad.numpy(), -pulls.sum(0), atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("program", "left", "right"),
-    [
-        (lambda T, a, b: T.pairwise_distance(a, b, 1, keepdim=True), (4, 3), (4, 3)),
-        (lambda T, a, b: T.nn.functional.pairwise_distance(a, b, 3), (4, 3), (3,)),
-        (lambda T, a, b: T.cosine_similarity(a, b), (3, 4), (3, 4)),
-        (lambda T, a, b: T.cosine_similarity(a, b, dim=-1), (2, 3, 4), (4,)),
-        (lambda T, a, b: T.nn.functional.cosine_similarity(a, b, dim=0), (4,), (4,)),
-    ],
-)
-def test_distances_and_cosines_of_pairs(program: Any, left: tuple[int, ...], right: tuple[int, ...]):
-    compare(program, numbers(*left), numbers(*right, seed=1))
+PAIRS = [
+    (lambda T, a, b: T.pairwise_distance(a, b, 1, keepdim=True), (4, 3), (4, 3)),
+    (lambda T, a, b: T.nn.functional.pairwise_distance(a, b, 3), (4, 3), (3,)),
+    (lambda T, a, b: T.cosine_similarity(a, b), (3, 4), (3, 4)),
+    (lambda T, a, b: T.cosine_similarity(a, b, dim=-1), (2, 3, 4), (4,)),
+    (lambda T, a, b: T.nn.functional.cosine_similarity(a, b, dim=0), (4,), (4,)),
+]
+
+test_distances_and_cosines_of_pairs = agreeing(PAIRS)
 
 
 def o(T: Any, *shape: int) -> Any:

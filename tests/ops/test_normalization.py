@@ -35,18 +35,11 @@ def test_batches(shape: Any, learned: int):
 def test_layers(shape: Any, learned: int):
     for dims in range(1, len(shape)):
         parameters = [numbers(*shape[-dims:], seed=seed) for seed in (1, 2)]
-        compare(
-            lambda torch, x, *parameters: torch.nn.functional.layer_norm(
-                x, shape[-dims:], *parameters, eps=0.1
-            ),
-            numbers(*shape),
-            *parameters[:learned],
-        )
-        compare(
-            lambda torch, x, *weight: torch.nn.functional.rms_norm(x, shape[-dims:], *weight),
-            numbers(*shape),
-            *parameters[: min(learned, 1)],
-        )
+        for name, count in (("layer_norm", learned), ("rms_norm", min(learned, 1))):
+            compare(
+                lambda torch, x, *rest: getattr(torch.nn.functional, name)(x, shape[-dims:], *rest, eps=0.1),
+                *(numbers(*shape), *parameters[:count]),
+            )
 
 
 @pytest.mark.parametrize("shape", [(4, 6), (2, 6, 5), (2, 6, 4, 2)])
@@ -65,11 +58,11 @@ def test_groups_and_instances(shape: Any, learned: int):
 
     def instances(torch: Any, x: Any, *parameters: Any) -> Any:
         running = torch.zeros(6, dtype=x.dtype), torch.ones(6, dtype=x.dtype)
-        out = torch.nn.functional.instance_norm(x, *running, *parameters)
+        norm = torch.nn.functional.instance_norm
         return [
-            out,
+            norm(x, *running, *parameters),
             *running,
-            torch.nn.functional.instance_norm(x, *running, *parameters, use_input_stats=False),
+            norm(x, *running, *parameters, use_input_stats=False),
         ]
 
     compare(instances, x, *parameters[:learned], tolerance=1e-7)

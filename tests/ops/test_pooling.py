@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import compare, numbers, refused
+from tests.oracle import compare, functional, numbers, refused
 
 WINDOWS: list[Any] = [
     ((2, 3, 8), {"kernel_size": 2}),
@@ -30,21 +30,15 @@ def test_pooling_and_its_gradients(kind: str, shape: Any, options: Any):
     if kind == "lp":
         options = {name: value for name, value in options.items() if name != "padding"} | {"norm_type": 3}
     x = numbers(*shape, low=0.1)
-    compare(
-        lambda torch, x: getattr(torch.nn.functional, f"{kind}_pool{ndim}d")(x * x, **options),
-        x,
-        tolerance=1e-7,
-    )
+    program = functional(f"{kind}_pool{ndim}d", **options)
+    compare(lambda torch, x: program(torch, x * x), x, tolerance=1e-7)
 
 
 @pytest.mark.parametrize(("shape", "options"), WINDOWS)
 def test_where_the_largest_were(shape: Any, options: Any):
     ndim = len(shape) - (1 if shape in ((3, 9), (3, 7, 7)) else 2)
-    name = f"max_pool{ndim}d"
-    compare(
-        lambda torch, x: getattr(torch.nn.functional, name)(x * x, **options, return_indices=True),
-        numbers(*shape),
-    )
+    program = functional(f"max_pool{ndim}d", **options, return_indices=True)
+    compare(lambda torch, x: program(torch, x * x), numbers(*shape))
 
 
 @pytest.mark.parametrize(
@@ -53,10 +47,8 @@ def test_where_the_largest_were(shape: Any, options: Any):
 )
 def test_what_means_are_divided_by(options: Any):
     for shape in ((2, 3, 7, 8), (1, 2, 5, 5, 5)):
-        name = f"avg_pool{len(shape) - 2}d"
-        compare(
-            lambda torch, x: getattr(torch.nn.functional, name)(x * x, 3, 2, 1, **options), numbers(*shape)
-        )
+        program = functional(f"avg_pool{len(shape) - 2}d", 3, 2, 1, **options)
+        compare(lambda torch, x: program(torch, x * x), numbers(*shape))
 
 
 @st.composite
@@ -72,12 +64,8 @@ def poolings(draw: Any) -> Any:
     assume(all(size + 2 * pad >= apart * (width - 1) + 1 for size, width, pad, apart in reached))
     options = {"kernel_size": kernel, "stride": each(1, 3), "padding": padding, "dilation": dilation}
     # Some equal elements; no window that sees nothing but padding.
-    x = (
-        np.random.RandomState(draw(st.integers(0, 99)))
-        .permutation(np.arange(np.prod(sizes)) // 2)
-        .reshape(1, 1, *sizes)
-    )
-    return x.astype(float), options | {"ceil_mode": draw(st.booleans())}
+    x = np.random.RandomState(draw(st.integers(0, 99))).permutation(np.arange(np.prod(sizes)) // 2)
+    return x.reshape(1, 1, *sizes).astype(float), options | {"ceil_mode": draw(st.booleans())}
 
 
 @given(poolings())
@@ -107,21 +95,13 @@ def test_special_numbers_are_the_largest_or_are_passed_on():
     x[0, 0, 0, 1], x[0, 0, 3, 3], x[0, 0, 0, 3] = np.nan, np.inf, -np.inf
     compare(lambda torch, x: torch.max_pool2d(x, 2), x, second=False)
     compare(lambda torch, x: torch.nn.functional.avg_pool2d(x, 2), x, gradients=False)
-    compare(
-        lambda torch, x: torch.nn.functional.max_pool2d(x, 3, 2, 1),
-        np.full((1, 1, 4, 4), -np.inf),
-        second=False,
-    )
+    compare(functional("max_pool2d", 3, 2, 1), np.full((1, 1, 4, 4), -np.inf), second=False)
 
 
 def test_integers_and_half_precision():
     compare(lambda torch, x: torch.max_pool2d(x, 2), np.arange(16).reshape(1, 4, 4))
-    compare(lambda torch, x: torch.max_pool2d(x, 2), numbers(1, 4, 4).astype(np.float16), second=False)
-    compare(
-        lambda torch, x: torch.nn.functional.avg_pool2d(x, 2),
-        numbers(1, 4, 4).astype(np.float16),
-        second=False,
-    )
+    for name in ("max_pool2d", "avg_pool2d"):
+        compare(functional(name, 2), numbers(1, 4, 4).astype(np.float16), second=False)
 
 
 ERRORS = [

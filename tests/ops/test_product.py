@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, numbers, refused
-
-
-def _two(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    return numbers(*left), numbers(*right, seed=1)
-
+from tests.oracle import agreeing, compare, functional, numbers, refused
 
 SHAPES = [
     ((2, 3), (3, 4)),
@@ -31,32 +26,25 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("left", "right"), SHAPES)
-def test_matmul_of_all_shapes(left: tuple[int, ...], right: tuple[int, ...]):
-    compare(lambda T, a, b: a @ b, *_two(left, right))
+PRODUCTS = [
+    *[(lambda T, a, b: a @ b, *shapes) for shapes in SHAPES],
+    (lambda T, a, b: T.mm(a, b), (2, 3), (3, 2)),
+    (lambda T, a, b: a.mv(b), (2, 3), (3,)),
+    (lambda T, a, b: T.dot(a, b), (3,), (3,)),
+    (lambda T, a, b: T.vdot(a, b), (0,), (0,)),
+    (lambda T, a, b: T.bmm(a, b), (2, 2, 3), (2, 3, 1)),
+    (lambda T, a, b: a.transpose(1, 2) @ b, (2, 3, 2), (3, 2)),
+    (lambda T, a, b: a @ a @ b, (3, 3), (3,)),
+    (lambda T, a, b: T.outer(a, b), (3,), (2,)),
+    (lambda T, a, b: T.kron(a, b), (2, 3), (2, 2)),
+    (lambda T, a, b: a.kron(b), (2,), (2, 3)),
+    (lambda T, a, b: T.cross(a, b, dim=-1), (2, 3), (1, 3)),
+    (lambda T, a, b: a.cross(b, 0), (3, 2), (3, 2)),
+    (lambda T, a, b: T.linalg.cross(a, b), (3,), (3,)),
+    (lambda T, a, b: a.trace() * T.trace(b), (3, 3), (2, 3)),
+]
 
-
-@pytest.mark.parametrize(
-    ("program", "shapes"),
-    [
-        (lambda T, a, b: T.mm(a, b), ((2, 3), (3, 2))),
-        (lambda T, a, b: a.mv(b), ((2, 3), (3,))),
-        (lambda T, a, b: T.dot(a, b), ((3,), (3,))),
-        (lambda T, a, b: T.vdot(a, b), ((0,), (0,))),
-        (lambda T, a, b: T.bmm(a, b), ((2, 2, 3), (2, 3, 1))),
-        (lambda T, a, b: a.transpose(1, 2) @ b, ((2, 3, 2), (3, 2))),
-        (lambda T, a, b: a @ a @ b, ((3, 3), (3,))),
-        (lambda T, a, b: T.outer(a, b), ((3,), (2,))),
-        (lambda T, a, b: T.kron(a, b), ((2, 3), (2, 2))),
-        (lambda T, a, b: a.kron(b), ((2,), (2, 3))),
-        (lambda T, a, b: T.cross(a, b, dim=-1), ((2, 3), (1, 3))),
-        (lambda T, a, b: a.cross(b, 0), ((3, 2), (3, 2))),
-        (lambda T, a, b: T.linalg.cross(a, b), ((3,), (3,))),
-        (lambda T, a, b: a.trace() * T.trace(b), ((3, 3), (2, 3))),
-    ],
-)
-def test_products_of_two(program: Any, shapes: Any):
-    compare(program, *_two(*shapes))
+test_products_of_two = agreeing(PRODUCTS)
 
 
 def test_integers_are_multiplied_too():
@@ -70,12 +58,7 @@ def test_integers_are_multiplied_too():
 
 def test_half_precision_is_computed_in_float32():
     a = numbers(2, 8).astype(np.float16)
-    compare(
-        lambda T, a, b: T.nn.functional.linear(a, b),
-        a,
-        numbers(3, 8, seed=1).astype(np.float16),
-        second=False,
-    )
+    compare(functional("linear"), a, numbers(3, 8, seed=1).astype(np.float16), second=False)
 
 
 SUMS = {
@@ -100,9 +83,7 @@ def test_sums_with_a_product(name: str):
 @pytest.mark.parametrize("with_bias", [True, False])
 def test_linear(shape: tuple[int, ...], with_bias: bool):
     bias = [numbers(2, seed=5)] if with_bias else []
-    compare(
-        lambda T, *tensors: T.nn.functional.linear(*tensors), numbers(*shape), numbers(2, 3, seed=4), *bias
-    )
+    compare(functional("linear"), numbers(*shape), numbers(2, 3, seed=4), *bias)
 
 
 def test_the_fast_gradient_of_the_bias_is_the_plain_one():
@@ -121,7 +102,7 @@ def test_the_fast_gradient_of_the_bias_is_the_plain_one():
 def test_bilinear(with_bias: bool):
     bias = [numbers(4, seed=6)] if with_bias else []
     tensors = [numbers(5, 2), numbers(5, 3, seed=1), numbers(4, 2, 3, seed=2), *bias]
-    compare(lambda T, *tensors: T.nn.functional.bilinear(*tensors), *tensors)
+    compare(functional("bilinear"), *tensors)
 
 
 def o(T: Any, *shape: int) -> Any:
