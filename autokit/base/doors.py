@@ -38,6 +38,12 @@ program: Callable[..., Any] = _closed
 compare: Callable[..., Any] = _closed
 """A compiled step beside the eager one, as a widget."""
 
+passes: Callable[..., Any] = _closed
+"""The passes over a static graph, as a widget."""
+
+debugger: Callable[..., Any] = _closed
+"""A run of a session that goes node by node, as a widget."""
+
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 

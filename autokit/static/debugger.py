@@ -40,9 +40,9 @@ def name_of(node: Node) -> str:
 
 def row(node: Node) -> str:
     """A node in a line: its name, its call, and its form."""
+    operands = ", ".join(map(name_of, node.operands()))
     form = "" if node.dtype is None else f" {node.dtype}{list(node.shape)}"
-    call = f" = {node.name}({', '.join(map(name_of, node.operands()))})"
-    return name_of(node) + (f": {node.kind}" if node.kind in ("input", "state", "const") else call) + form
+    return f"{name_of(node)} = {node.name}({operands}){form}"
 
 
 class Run:
@@ -65,8 +65,7 @@ class Run:
     def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
         self.session, self.program, self.nodes = session, program, program.graph.nodes
         self.names = {f"%{node.id}": node for node in self.nodes}
-        self.names |= {name_of(node): node for node in self.nodes}
-        self.names |= {name_of(node).removesuffix(":0"): node for node in self.nodes}
+        self.names |= {name_of(node).removesuffix(end): node for node in self.nodes for end in ("", ":0")}
         self.values: dict[Node, Any] = {}
         self.done = 0
         self.error: Exception | None = None
@@ -75,22 +74,29 @@ class Run:
     @property
     def next(self) -> Node | None:
         """The node before which the run stands; None where it has ended."""
-        ended = self.error is not None or self.done == len(self.nodes)
-        return None if ended else self.nodes[self.done]
+        return None if self.error or self.done == len(self.nodes) else self.nodes[self.done]
 
-    def go(self, stops: Collection[Node | None] = (), passes: Filter | None = None) -> Node | None:
-        """Run up to the next of ``stops``, or to the first node whose value passes a filter; return that."""
-        while self.next is not None:
-            try:
-                node, value = next(self._steps)
-            except Exception as error:
-                self.error = error
-                break
-            self.done += 1
-            if passes is not None and passes(node, value):
-                return node
-            if self.next in stops:
-                break
+    def where(self) -> str:
+        """Where the run stands, in words."""
+        if self.error is not None:
+            return f"{type(self.error).__name__}: {self.error}"
+        node = self.next
+        return f"before {row(node)}\n  {described(node.line)}" if node else "the run has ended"
+
+    def go(self, stops: Collection[Any] = (), passes: Filter | None = None) -> Node | None:
+        """Run up to the next of ``stops``, or to the first node whose value passes a filter; return that.
+
+        At the end of the run, the variables are written.
+        """
+        try:
+            for node, value in self._steps:
+                self.done += 1
+                if passes is not None and passes(node, value):
+                    return node
+                if self.next in stops:
+                    break
+        except Exception as error:
+            self.error = error
         return None
 
     def step(self) -> Node | None:
@@ -98,11 +104,10 @@ class Run:
         return self.go(passes=lambda node, value: True)
 
     def finish(self) -> list[Any]:
-        """Run what is left, write the variables, keep what is watched; return what is fetched of tensors."""
+        """Run what is left, keep what is watched; return what is fetched of tensors."""
         self.go()
         if self.error is not None:
             raise self.error
-        list(self._steps)  # writes the variables
         self.session.initialized.update(self.program.changed)
         for name in self.session.watched.keys() & self.names.keys():
             self.session.watched[name].append(np.array(self.values[self.names[name]]))
@@ -147,12 +152,11 @@ class LocalCLIDebugWrapperSession(Session):
 
     def add_tensor_filter(self, name: str, tensor_filter: Filter) -> None:
         """Let ``run -f name`` stop after the first node for which ``tensor_filter(node, value)`` is true."""
-        self.filters[name] = tensor_filter
+        self.filters[name] = lambda node, value: isinstance(value, np.ndarray) and tensor_filter(node, value)
 
     def watch(self, *names: str) -> None:
         """Keep the values of these nodes in :attr:`watched`."""
-        for name in names:
-            self.watched.setdefault(name, [])
+        self.watched |= {name: self.watched.get(name, []) for name in names}
 
     def debug(self, fetches: Any = None, feed_dict: Any = None) -> Any:
         """A widget in which a run of ``fetches`` goes step by step; without them this session."""
@@ -164,9 +168,8 @@ class LocalCLIDebugWrapperSession(Session):
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program`` as the terminal says."""
         run = Run(self, program, feeds)
-        terminal = Terminal(run)
-        if self.is_attached and (not self.awaited or terminal.seek(self.awaited)):
-            terminal.cmdloop()
+        if self.is_attached and (not self.awaited or Terminal(run).seek(self.awaited)):
+            Terminal(run).cmdloop(f"a run of {len(run.nodes)} nodes, before any pass\n{run.where()}")
         return run.finish()
 
 
@@ -178,11 +181,6 @@ class Terminal(cmd.Cmd):
     def __init__(self, run: Run) -> None:
         super().__init__()
         self.session, self.run = run.session, run
-
-    def preloop(self) -> None:
-        """Say where the run stands."""
-        print(f"a run of {len(self.run.nodes)} nodes, as the program defined them, before any pass")
-        self._where()
 
     def onecmd(self, line: str) -> bool:
         """Do what ``line`` says; a name that is not there is said."""
@@ -208,13 +206,13 @@ class Terminal(cmd.Cmd):
         node = self.run.step()
         if node is not None:
             self._show(node)
-        self._where()
+        print(self.run.where())
 
     def do_cont(self, words: str) -> bool:
         """cont [NODE]: up to this node, or the next breakpoint."""
         stops = [self.run.named(name) for name in words.split()]
         self.run.go([*stops, *map(self.run.names.get, self.session.breakpoints)])
-        self._where()
+        print(self.run.where())
         return False
 
     def do_exit(self, words: str) -> bool:
@@ -248,11 +246,10 @@ class Terminal(cmd.Cmd):
     def do_ni(self, words: str) -> None:
         """ni NODE, also li, lo: what it computes of what, its line, what it reads, and who reads it."""
         node = self.run.named(words)
-        print(f"{row(node)}\n  defined at {described(node.line)}")
-        for operand in node.operands():
-            print(f"  reads {row(operand)}")
-        for user in self.run.program.graph.users()[node]:
-            print(f"  is read by {row(user)}")
+        lines = [row(node), f"  defined at {described(node.line)}"]
+        lines += [f"  reads {row(each)}" for each in node.operands()]
+        lines += [f"  is read by {row(each)}" for each in self.run.program.graph.users()[node]]
+        print(*lines, sep="\n")
 
     do_li = do_lo = do_ni
 
@@ -266,17 +263,9 @@ class Terminal(cmd.Cmd):
         self.session.awaited = name if node is None and self.run.error is None else ""
         if node is not None:
             print(f"{name} is true of {name_of(node)}, defined at {described(node.line)}")
-            self._show(node)
-            for operand in node.operands():
-                self._show(operand, "reads ")
+            for each in [node, *node.operands()]:
+                self._show(each)
         return not self.session.awaited
 
-    def _where(self) -> None:
-        node, error = self.run.next, self.run.error
-        words = f"{type(error).__name__}: {error}" if error else "the run has ended: run goes on to the next"
-        print(words if node is None else f"before {row(node)}\n  {described(node.line)}")
-
-    def _show(self, node: Node, word: str = "") -> None:
-        if node not in self.run.values:
-            raise LookupError(f"{name_of(node)} has not run yet")
-        print(f"{word}{row(node)}\n{self.run.values[node]}")
+    def _show(self, node: Node) -> None:
+        print(f"{row(node)}\n{self.run.values.get(node, 'has not run yet')}")
