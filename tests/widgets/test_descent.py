@@ -12,8 +12,6 @@ import autokit as ak
 from autokit import optim
 from autokit.widgets.descent import Descent
 from tests.widgets.live import show
-from tests.widgets.pages import violations
-from tests.widgets.test_looks import CONTRAST
 from tests.widgets.test_playground import pictures
 
 
@@ -78,11 +76,3 @@ def test_it_plays_to_the_end_without_a_kernel(open_page: Callable[..., Any]) -> 
     shown.page.wait_for_function("document.querySelector('.ak-count').textContent === '12 / 12'")
     shown.page.wait_for_function("document.querySelector('.ak-play').textContent === 'Play'")
     assert widget.step == 0 and shown.close() == 0
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
-def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: str, width: int) -> None:
-    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
-    show(page, race())
-    assert violations(page) == [] and page.evaluate(CONTRAST) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

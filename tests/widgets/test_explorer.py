@@ -12,8 +12,6 @@ import autokit as torch
 from autokit import nn
 from autokit.widgets.explorer import Explorer
 from tests.widgets.live import show
-from tests.widgets.pages import violations
-from tests.widgets.test_looks import CONTRAST
 from tests.widgets.test_playground import pictures
 
 
@@ -76,11 +74,3 @@ def test_facts_are_pythons(open_page: Callable[..., Any]) -> None:
         rows = [row.locator("th, td").all_inner_texts() for row in shown.locator.locator("tbody tr").all()]
         assert rows == told["weights"]
     assert shown.close() == 0
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
-def test_everyone_can_read_and_reach_it(open_page: Callable[..., Any], scheme: str, width: int) -> None:
-    page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
-    show(page, make(selected="0.0"))
-    assert violations(page) == [] and page.evaluate(CONTRAST) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

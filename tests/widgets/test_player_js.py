@@ -237,7 +237,3 @@ def test_table_view(page: Any, story: Timeline) -> None:
     assert page.locator(".ak-table tbody tr").nth(2).inner_text().split("\t")[-1] == "not computed"
     page.get_by_role("button", name="Show as table").click()
     assert page.locator(".ak-stage").is_visible()
-
-
-def scale(page: Any) -> float:
-    return float(page.locator(".ak-stage svg").evaluate("svg => svg.getScreenCTM().a"))

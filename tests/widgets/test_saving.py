@@ -14,10 +14,12 @@ import autokit as ak
 from autokit import nn, optim
 from autokit.graphs.summary import number
 from tests.support import require
+from tests.widgets.live import show
 from tests.widgets.pages import violations
 from tests.widgets.test_descent import race
 from tests.widgets.test_explorer import make as explorer
 from tests.widgets.test_looks import CONTRAST
+from tests.widgets.test_monitor import run
 from tests.widgets.test_playground import bowl
 
 require("matplotlib")
@@ -26,26 +28,10 @@ from PIL import Image  # noqa: E402
 HOSTILE = "</script><script>alert(1)</script>"
 
 
-def monitor(done: bool = True) -> Any:
-    ak.manual_seed(0)
-    model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
-    optimizer = optim.SGD(model.parameters(), lr=0.1)
-    watch = ak.monitor(model, optimizer, total=20, every=1)
-    for _ in range(20):
-        optimizer.zero_grad()
-        loss = (model(ak.ones(4, 3)) - 1).pow(2).mean()
-        loss.backward()
-        optimizer.step()
-        watch.step(loss)
-    if done:
-        watch.finish()
-    return watch
-
-
 MAKERS: dict[str, Callable[[], Any]] = {
     "playground": lambda: ak.playground(bowl, a=(-2, 2), b=(-1, 3)),
-    "monitor": monitor,
-    "explorer": explorer,
+    "monitor": lambda: run(poison=30),
+    "explorer": lambda: explorer(selected="0.0"),
     "descent": race,
 }
 
@@ -68,13 +54,17 @@ def opened(page: Any, widget: Any, folder: Path, **options: Any) -> Any:
     return page
 
 
+@pytest.mark.parametrize("saved", [True, False])
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 360)])
-def test_a_page_stands_alone_and_everyone_can_read_it(
-    open_page: Callable[..., Any], widget: Any, tmp_path: Path, scheme: str, width: int
+def test_a_page_stands_alone_and_everyone_can_read_it_and_the_live_widget(
+    open_page: Callable[..., Any], widget: Any, tmp_path: Path, scheme: str, width: int, saved: bool
 ) -> None:
     page = open_page(color_scheme=scheme, reduced_motion="reduce", viewport={"width": width, "height": 900})
-    opened(page, widget, tmp_path, title=HOSTILE)
-    assert page.title() == HOSTILE and page.locator("main script, main img").count() == 0
+    if saved:
+        opened(page, widget, tmp_path, title=HOSTILE)
+        assert page.title() == HOSTILE and page.locator("main script, main img").count() == 0
+    else:
+        show(page, widget)
     assert violations(page) == [] and page.evaluate(CONTRAST) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -183,7 +173,7 @@ def test_a_saved_explorer_links_tree_and_graph(open_page: Callable[..., Any], tm
 def test_a_monitor_saved_in_the_middle_says_so_and_holds_the_run_so_far(
     open_page: Callable[..., Any], tmp_path: Path
 ) -> None:
-    watch = monitor(done=False)
+    watch = run(20, done=False)
     page = opened(open_page(), watch, tmp_path)
     told = page.locator(".ak-progress").inner_text()
     assert "Saved while it ran" in told and "20 of 20" in told
