@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +20,12 @@ if importlib.util.find_spec("torch"):
 
 on_each = pytest.mark.parametrize("T", LIBRARIES, ids=lambda library: library.__name__)
 """Run a test once with each library as ``T``: what it expects is PyTorch's, and ours."""
+
+
+def function(T: Any, forward: Callable[..., Any], backward: Any = None, **more: Any) -> Any:
+    """A subclass of ``T.autograd.Function`` with these static methods."""
+    methods = {"forward": forward, **({"backward": backward} if backward else {}), **more}
+    return type("F", (T.autograd.Function,), {name: staticmethod(each) for name, each in methods.items()})
 
 
 def pytorch() -> Any:

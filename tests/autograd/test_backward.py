@@ -13,7 +13,7 @@ import pytest
 
 import autokit
 from tests.beside import assert_refused, assert_same
-from tests.libraries import on_each
+from tests.libraries import function, on_each
 from tests.oracle import compare, numbers
 
 
@@ -258,24 +258,21 @@ def test_a_pass_inside_a_hook_of_another(T: Any):
 
 @on_each
 def test_a_pass_inside_a_function_inside_itself(T: Any):
-    class Deeper(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any, left: int) -> Any:
-            ctx.left = left
-            ctx.save_for_backward(x)
-            return x * 2
+    def forward(ctx: Any, x: Any, left: int) -> Any:
+        ctx.left = left
+        ctx.save_for_backward(x)
+        return x * 2
 
-        @staticmethod
-        def backward(ctx: Any, gradient: Any) -> Any:
-            if not ctx.left:
-                return gradient * 2, None
-            with T.enable_grad():
-                inside = ctx.saved_tensors[0].detach().requires_grad_()
-                Deeper.apply(inside, ctx.left - 1).backward(gradient)
-            return inside.grad, None
+    def backward(ctx: Any, gradient: Any) -> Any:
+        if not ctx.left:
+            return gradient * 2, None
+        with T.enable_grad():
+            inside = ctx.saved_tensors[0].detach().requires_grad_()
+            deeper.apply(inside, ctx.left - 1).backward(gradient)
+        return inside.grad, None
 
-    x = leaf(T)
-    Deeper.apply(x, 20).sum().backward()
+    x, deeper = leaf(T), function(T, forward, backward)
+    deeper.apply(x, 20).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
 
 

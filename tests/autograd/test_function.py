@@ -13,17 +13,11 @@ from hypothesis import strategies as st
 
 import autokit
 from tests.beside import assert_same
-from tests.libraries import on_each
+from tests.libraries import function, on_each
 
 
 def leaf(T: Any) -> Any:
     return T.tensor([1.0, -2.0], dtype=T.float64, requires_grad=True)
-
-
-def function(T: Any, forward: Callable[..., Any], backward: Any = None, **more: Any) -> Any:
-    """A subclass of ``Function`` with these static methods."""
-    methods = {"forward": forward, **({"backward": backward} if backward else {}), **more}
-    return type("F", (T.autograd.Function,), {name: staticmethod(each) for name, each in methods.items()})
 
 
 def doubled(ctx: Any, x: Any, *rest: Any) -> Any:
@@ -46,37 +40,28 @@ def square(T: Any) -> Any:
 
 
 def exp(T: Any) -> Any:
-    class Exp(T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            y = x.exp()
-            ctx.save_for_backward(y)
-            return y
+    def forward(ctx: Any, x: Any) -> Any:
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
 
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return ctx.saved_tensors[0] * g
-
-    return Exp
+    return function(T, forward, lambda ctx, g: ctx.saved_tensors[0] * g)
 
 
 def two(T: Any) -> Any:
-    class Two(T.autograd.Function):
-        """x·w and k·x + w."""
+    """x·w and k·x + w."""
 
-        @staticmethod
-        def forward(ctx: Any, x: Any, k: float, w: Any) -> Any:
-            ctx.save_for_backward(x, w)
-            ctx.k = k
-            return x * w, k * x + w
+    def forward(ctx: Any, x: Any, k: float, w: Any) -> Any:
+        ctx.save_for_backward(x, w)
+        ctx.k = k
+        return x * w, k * x + w
 
-        @staticmethod
-        def backward(ctx: Any, g: Any, h: Any) -> Any:
-            x, w = ctx.saved_tensors
-            return g * w + ctx.k * h, None, (g * x + h).sum()
+    def backward(ctx: Any, g: Any, h: Any) -> Any:
+        x, w = ctx.saved_tensors
+        return g * w + ctx.k * h, None, (g * x + h).sum()
 
     x, w = leaf(T), T.tensor(3.0, dtype=T.float64, requires_grad=True)
-    return x, w, *Two.apply(x, 2, w)
+    return x, w, *function(T, forward, backward).apply(x, 2, w)
 
 
 # ---------------------------------------------------------------- programs

@@ -15,6 +15,7 @@ import autokit
 from autokit.autograd.gradcheck import GradcheckError
 from tests.beside import assert_same
 from tests.func.values import values
+from tests.libraries import function
 
 gradcheck = autokit.autograd.gradcheck
 
@@ -22,17 +23,11 @@ gradcheck = autokit.autograd.gradcheck
 def squared(n: Any, backward: Callable[..., Any]) -> Callable[..., Any]:
     """A square whose gradient ``backward(g, x)`` computes."""
 
-    class Square(n.T.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * x
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
 
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return backward(g, ctx.saved_tensors[0])
-
-    return Square.apply
+    return function(n.T, forward, lambda ctx, g: backward(g, ctx.saved_tensors[0])).apply
 
 
 def check(n: Any, function: Any, *inputs: Any, **settings: Any) -> Any:
@@ -111,16 +106,8 @@ def test_a_planted_wrong_entry_is_found(data: Any):
     planted = matrix.clone()
     planted[i, j] += by
 
-    class Product(autokit.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return matrix @ x
-
-        @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
-            return g @ planted
-
+    product = function(autokit, lambda ctx, x: matrix @ x, lambda ctx, g: g @ planted)
     x = autokit.ones(columns, dtype=autokit.float64, requires_grad=True)
     with pytest.raises(GradcheckError, match=rf"at \[{i}\] by input 0, .* at \[{j}\]"):
-        gradcheck(Product.apply, x)
+        gradcheck(product.apply, x)
     assert gradcheck(lambda x: matrix @ x, x)
