@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from os import PathLike
+from typing import Any, NamedTuple
 
+from autokit.base import doors
 from autokit.static.graph import Graph
 from autokit.static.passes.algebra import simplify
 from autokit.static.passes.blocks import group_into_blocks
@@ -41,7 +43,22 @@ class Pass(NamedTuple):
     after: Graph
 
 
-def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> list[Pass]:
+class Passes(list[Pass]):
+    """The passes that ran over a graph, in their order; a notebook shows them with a slider."""
+
+    def __repr__(self) -> str:
+        rows = [f"{each.name}: {each.words} ({len(each.after.nodes)} nodes)" for each in self]
+        return "\n".join(rows) or "no passes"
+
+    def _ipython_display_(self) -> None:
+        doors.passes(self[0].before, self)._ipython_display_() if self else print(self)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write them to ``path``: a page with a slider, ``.html``, or a picture, ``.svg`` or ``.png``."""
+        doors.passes(self[0].before, self).save(path, **options)
+
+
+def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> Passes:
     """Run passes one after the other on copies of ``graph``.
 
     Examples
@@ -57,7 +74,7 @@ def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> list[Pass]:
     common subexpressions | values that were computed before (1×) | 4
     dead code | nothing to do | 4
     """
-    done = []
+    done = Passes()
     for name in names:
         after = graph.copy()
         words = PASSES[name](after)
