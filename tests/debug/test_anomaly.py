@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autokit as torch
+from tests.libraries import function
 from tests.support import require
 
 
@@ -68,17 +69,9 @@ def test_it_finds_nan_in_gradients_of_gradients_and_in_custom_functions():
         with pytest.raises(RuntimeError, match="returned nan values"):
             torch.autograd.grad((slope.sqrt() * torch.tensor([0.0, 1.0])).sum(), x)
 
-        class Wrong(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, a):
-                return a.clone()
-
-            @staticmethod
-            def backward(ctx, g):
-                return g * float("nan")
-
-        with pytest.raises(RuntimeError, match="Function 'WrongBackward' returned nan values"):
-            Wrong.apply(x).sum().backward()
+        wrong = function(torch, lambda ctx, a: a.clone(), lambda ctx, g: g * float("nan"))
+        with pytest.raises(RuntimeError, match="Function 'FBackward' returned nan values"):
+            wrong.apply(x).sum().backward()
 
 
 def test_the_modes_nest_and_end():

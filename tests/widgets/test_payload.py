@@ -11,16 +11,11 @@ from pathlib import Path
 import pytest
 
 import autokit as ak
-from autokit.graphs.model import Change, Summary, Timeline
+from autokit.graphs.model import Change, Summary
 from autokit.widgets.payload import payload
 from autokit.widgets.script import FOLDER, lean, player_js
 from tests.support import require
 from tests.widgets import timelines
-
-
-@pytest.mark.parametrize("story", [timelines.product(), timelines.chain(100)], ids=["product", "chain"])
-def test_under_a_kilobyte_a_step(story: Timeline) -> None:
-    assert len(json.dumps(payload(story)["_timeline"], ensure_ascii=False).encode()) < 1000 * len(story)
 
 
 def test_code_is_small() -> None:

@@ -51,22 +51,13 @@ def test_caption_tells_each_step(page: Any, story: Timeline) -> None:
         press(page, "ArrowRight")
 
 
-def test_keys(page: Any, story: Timeline) -> None:
+def test_keys_stay_within_the_story_and_leave_the_browsers_own(page: Any, story: Timeline) -> None:
     assert press(page, "End") == 19
     assert press(page, "Home") == 0
     assert press(page, "ArrowLeft") == 0
     assert press(page, "PageDown", "PageDown") == 2
     assert press(page, "ArrowRight", "PageUp") == 2
     assert press(page, "Control+ArrowRight") == 2
-    before = view(page)
-    press(page, "+")
-    assert view(page) != before
-    press(page, "0")
-    assert view(page) == before
-    press(page, " ")
-    assert page.locator(".ak-play").inner_text() == "Pause"
-    press(page, " ")
-    assert page.locator(".ak-play").inner_text() == "Play"
 
 
 def test_keys_typed_in_a_field_are_left_alone(page: Any) -> None:
@@ -170,25 +161,11 @@ def test_selecting_a_node_shows_its_details(page: Any) -> None:
     assert panel.is_hidden()
 
 
-def test_zoom_pan_and_the_page_keeps_its_wheel(page: Any) -> None:
-    home = view(page)
-    page.get_by_role("button", name="Zoom in").click()
-    assert view(page)[2] < home[2]
-    page.get_by_role("button", name="Zoom out").click()
-    page.get_by_role("button", name="Fit the whole graph").click()
-    assert view(page) == home
-    stage = page.locator(".ak-stage").bounding_box()
+def test_the_page_keeps_its_wheel(page: Any) -> None:
+    home, stage = view(page), page.locator(".ak-stage").bounding_box()
     page.mouse.move(stage["x"] + 30, stage["y"] + 200)
     page.mouse.wheel(0, 50)
     assert view(page) == home
-    page.mouse.down()
-    page.mouse.move(stage["x"] + 90, stage["y"] + 200, steps=3)
-    page.mouse.up()
-    assert view(page)[0] < home[0] and view(page)[2] == home[2]
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -50)
-    page.keyboard.up("Control")
-    assert view(page)[2] < home[2]
 
 
 def test_predict_then_reveal(page: Any) -> None:

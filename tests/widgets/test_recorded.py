@@ -12,6 +12,7 @@ import pytest
 import autokit as ak
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
+from tests.widgets import timelines
 from tests.widgets.pages import SHOWN, drawn, open_file, press
 
 
@@ -41,7 +42,14 @@ def test_every_step_is_pythons(
     assert len(heights) == 1
 
 
-@pytest.mark.parametrize("make", [fan_out, broadcast])
+def chain() -> Timeline:
+    y = x = ak.tensor(0.0, requires_grad=True)
+    for _ in range(100):
+        y = y + x
+    return ak.record(y)
+
+
+@pytest.mark.parametrize("make", [fan_out, broadcast, chain, timelines.product])
 def test_under_a_kilobyte_a_step(make: Callable[[], Timeline]) -> None:
     story = make()
     assert len(json.dumps(payload(story)["_timeline"], ensure_ascii=False).encode()) < 1000 * len(story)

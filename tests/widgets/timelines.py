@@ -83,34 +83,3 @@ def product(a: str = "a", b: str = "b", c: str = "c") -> Timeline:
     where = [[k for k, step in enumerate(steps) if step.chapter == chapter] for chapter in range(len(told))]
     chapters = tuple(Chapter(ks[0], ks[-1], sentence) for ks, sentence in zip(where, told, strict=True))
     return Timeline(graph, tuple(steps), chapters, tuple(nodes + edges))
-
-
-def chain(length: int) -> Timeline:
-    """``v1 = a + 1, v2 = v1 + 1, …``: a long graph, whose gradients are all 1."""
-    graph = Graph(
-        nodes=tuple(
-            Node(
-                k, "operation" if k else "leaf", "add" if k else "", "+" if k else "", "a + 1" if k else "", "AddBackward0" if k else "",
-                "" if k else "a", (), "float32", _scalar(float(k)), _scalar(1.0), True,
-            )
-            for k in range(length)
-        ),
-        edges=tuple(Edge(k, k, k + 1, 0, "a", "1", True) for k in range(length - 1)),
-        outputs=(length - 1,),
-    )
-    initial = [c for k in range(length) for c in (Change(f"n{k}", "status", "hidden"), Change(f"n{k}", "value", ""), Change(f"n{k}", "gradient", NOT_COMPUTED), Change(f"n{k}", "pending", None))]
-    initial += [c for k in range(length - 1) for c in (Change(f"e{k}", "status", "idle"), Change(f"e{k}", "flow", ""))]
-    steps, chapters = [], []
-    for k in range(length):
-        value = number(float(k))
-        sentence = f"v{k} is {value}."
-        arriving = (Change(f"e{k - 1}", "status", "forward"),) if k else ()
-        steps.append(Step("value" if k else "input", "forward", k, sentence, touches=(f"n{k}",), changes=(*arriving, Change(f"n{k}", "status", "computed"), Change(f"n{k}", "value", value))))
-        chapters.append(Chapter(k, k, sentence))
-    steps.append(Step("seed", "backward", length, "The gradient of the last value by itself is 1.", touches=(f"n{length - 1}",), changes=(Change(f"n{length - 1}", "status", "final"), Change(f"n{length - 1}", "gradient", "1.0"))))
-    chapters.append(Chapter(length, length, steps[-1].sentence))
-    for k in reversed(range(length - 1)):
-        sentence = f"v{k + 1} sends 1.0 back to v{k}."
-        steps.append(Step("travel", "backward", len(chapters), sentence, touches=(f"e{k}", f"n{k}"), changes=(Change(f"e{k}", "status", "backward"), Change(f"e{k}", "flow", "1.0"), Change(f"n{k}", "status", "final"), Change(f"n{k}", "gradient", "1.0"))))
-        chapters.append(Chapter(len(steps) - 1, len(steps) - 1, sentence))
-    return Timeline(graph, tuple(steps), tuple(chapters), tuple(initial))
