@@ -19,11 +19,10 @@ import numpy as np
 from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
-from autokit.static.naming import SUFFIXES, WORDS, names_for, operation_of
-from autokit.static.spelling import Namespace, Text
+from autokit.static.spelling import Namespace, Text, names_for, part_of, suffix_of
 from autokit.static.traced import astype, getitem, put, put_flat, write
 
-METHODS = {np.reshape: "reshape", np.transpose: "transpose", np.swapaxes: "swapaxes", np.squeeze: "squeeze"}
+METHODS = {np.reshape, np.transpose, np.swapaxes, np.squeeze}
 """Functions of NumPy that take longer to begin than the array's own method."""
 
 BY_PLACE = {np.dot, np.matmul}
@@ -32,8 +31,15 @@ BY_PLACE = {np.dot, np.matmul}
 BY_NAME = {np.maximum, np.minimum}
 """The elementwise functions that take it as ``out=`` alone."""
 
-LOCAL = ("arena", "array", "copyto", "ndarray", "outputs", "start")
-"""Names that the code uses itself."""
+ASSIGNMENTS = {
+    np.copy: "copyto({part}, {0})",
+    astype: "copyto({part}, {0}, casting='unsafe')",
+    np.where: "copyto({part}, {1}, where={0})",
+    write: "copyto({part}, {2}, casting='unsafe')",
+    put: "{part}[{index}] = {2}",
+    put_flat: "{part}.put({1}, {2})",
+}
+"""What writes into memory, or a part of it, for functions that have no ``out=``."""
 
 _serial = count(1)
 
@@ -78,10 +84,14 @@ class Program:
 
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
-        given = {name: _with_own_memory(value) for name, value in self._given.items()}
-        module = {**given, "arena": new_arena(self.plan)}
+        module = {name: self.provided(value) for name, value in self._given.items()}
+        module["arena"] = new_arena(self.plan)
         exec(self._code, module)
         return module[self.name]
+
+    def provided(self, value: Any) -> Any:
+        """What one function is given for an object: memory of its own, if that keeps any."""
+        return value.new_function() if isinstance(value, OwnMemory) else value
 
     def _explain(self, error: Exception) -> None:
         """Add to an error the line of the learner's program from which the failing call comes."""
@@ -91,10 +101,6 @@ class Program:
                 file, line = node.line
                 text = linecache.getline(file, line).strip()
                 error.add_note(f"in {node.operation or node.name}, {file}, line {line}: {text}")
-
-
-def _with_own_memory(value: Any) -> Any:
-    return value.new_function() if isinstance(value, OwnMemory) else value
 
 
 def build(graph: Graph, name: str = "step") -> Program:
@@ -138,13 +144,9 @@ class _Writer:
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name, self.plan = graph, name, Plan(graph)
-        self.space = Namespace({name, *LOCAL, *_functions(graph)})
-        self.space.objects |= {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
+        own = {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
+        self.space = Namespace(own, {name, "arena", "outputs", "start"})
         self.wishes = names_for(graph)
-        for node in reversed(graph.nodes):
-            is_word = self.wishes[node] in WORDS.values()
-            if node.phase != "update" and self._keeps_name(node) and not is_word:
-                self.wishes[self.plan.places[node].over] = self.wishes[node]  # type: ignore[index]
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
         self.given: list[str] = []
@@ -152,6 +154,13 @@ class _Writer:
         self.body: list[str] = []
         self.lines: dict[int, Node] = {}
         self._said: tuple[Any, ...] = ()
+        for node in reversed(graph.nodes):  # memory has the name of what leaves the operation in it
+            over = self.plan.places[node].over if node in self.plan.places else None
+            if over is not None and part_of(over) == part_of(node):
+                self.wishes[over] = self.wishes[node]
+        for node in graph.nodes:  # no value gets the name of a function
+            if node.kind in ("call", "view", "draw", "effect"):
+                self._function(node.name, node.function)
 
     def program(self) -> Program:
         """Write down all nodes, the outputs, and the new values of states."""
@@ -170,38 +179,50 @@ class _Writer:
     # ------------------------------------------------------------ nodes
 
     def _node(self, node: Node) -> None:
-        if node.kind == "input":
-            self.space.names[node] = self.space.fresh(self.wishes[node])
-        elif node.kind == "const" and node.shape == ():
-            self.space.names[node] = self.space.number(node.value, node.dtype)
+        names, arguments = self.space.names, self.space.arguments
+        if node.kind == "const" and node.shape == ():
+            names[node] = self.space.number(node.value, node.dtype)
             self.arrays[node] = node.value
-        elif node.kind in ("const", "state"):
-            name = self.space.names[node] = self.space.fresh(self.wishes[node])
-            self.space.objects[name] = self.arrays[node] = node.value
-            self.given.append(f"# {name}: {node.kind} {node.dtype}{list(node.shape)}")
-        elif node.kind == "number":
-            self._number(node)
-        elif node.kind == "view":
-            self._view(node)
+        elif node.kind in ("input", "const", "state"):
+            names[node] = self.space.fresh(self._wish(node))
+            if node.kind != "input":
+                self.space.objects[names[node]] = self.arrays[node] = node.value
+                self.given.append(f"# {names[node]}: {node.kind} {node.dtype}{list(node.shape)}")
+        elif node.kind == "number":  # which Python computes before each run
+            names[node] = self._once(f"ndarray((), {self.space.spelled(node.dtype)})", self._wish(node))
+            compute = self.space.given(f"compute_{names[node]}", node.function)
+            self._say(node, f"{names[node]}[()] = {compute}({arguments(node.args, node.settings)})")
         elif node.kind == "check":
             explain = self.space.given(getattr(node.function, "__name__", "explain"), node.function)
             self._say(node, f"if not {self.space.spelled(node.args[0])}:")
-            self._say(node, f"    raise {explain}({self.space.arguments(node.args[1:], {})})")
+            self._say(node, f"    raise {explain}({arguments(node.args[1:], {})})")
+        elif (target := self._target(node)) is not None:
+            for line in self._into(node, target):
+                self._say(node, line)
         else:
-            self._call(node)
+            self._result(node)
 
-    def _number(self, node: Node) -> None:
-        """A number that Python computes before each run."""
-        dtype = self.space.spelled(np.asarray(node.value).dtype)
-        name = self.space.names[node] = self._once(f"ndarray((), {dtype})", self.wishes[node])
-        compute = self.space.given(f"compute_{name}", node.function)
-        self._say(node, f"{name}[()] = {compute}({self.space.arguments(node.args, node.settings)})")
+    def _target(self, node: Node) -> str | None:
+        """The name of the memory that was planned for a node."""
+        place, names = self.plan.places.get(node), self.space.names
+        over = self.plan.in_states.get(node) or place and place.over
+        if over:
+            names[node], self.arrays[node] = names[over], self.arrays[over]
+        elif place:
+            shape = (node.block,) if node in self.plan.inner else node.shape
+            self.arrays[node] = np.ndarray(shape, node.dtype, self.arena, place.offset)
+            text = f"ndarray({shape}, {self.space.spelled(node.dtype)}, arena, {place.offset})"
+            names[node] = self._once(text, self._wish(node))
+        return names.get(node)
 
-    def _view(self, node: Node) -> None:
-        """A view of memory that is known is made once, before the function; others in each run."""
-        text = self._expression(node.name, node.function, node.args, node.settings)
-        base = self.arrays.get(node.args[0])
-        array = None if base is None else node.function(base, *node.args[1:], **node.settings)  # type: ignore[misc]
+    def _result(self, node: Node) -> None:
+        """What a call returns; a view of memory that is known is made once, before the function."""
+        args, settings = node.args, node.settings
+        base = self.arrays.get(args[0]) if node.kind == "view" else None
+        if node.kind == "effect":  # which may keep an operand, whose memory is used again
+            args, settings = mapped((args, settings), self._copied)
+        text = self._expression(node.name, node.function, args, settings)
+        array = None if base is None else node.function(base, *args[1:], **settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
             self.arrays[node] = array
             self.space.names[node] = self._once(text, self._wish(node))
@@ -209,72 +230,29 @@ class _Writer:
             name = self.space.names[node] = self.space.fresh(self._wish(node))
             self._say(node, f"{name} = {text}")
 
-    def _call(self, node: Node) -> None:
-        """A call whose result goes to memory that was planned for it, or to where NumPy finds some."""
-        target = self._target(node)
-        if target is not None:
-            for line in self._into(node, target):
-                self._say(node, line)
-            return
-        args, settings = node.args, node.settings
-        if node.kind == "effect":
-            args, settings = mapped((args, settings), self._copied)
-        name = self.space.names[node] = self.space.fresh(self.wishes[node])
-        self._say(node, f"{name} = {self._expression(node.name, node.function, args, settings)}")
-
     def _copied(self, operand: Any) -> Any:
-        """An operand that an effect may keep: its memory is used again."""
         is_array = isinstance(operand, Node) and isinstance(operand.value, np.ndarray)
         return Text(f"array({self.space.names[operand]})") if is_array else operand
 
-    def _target(self, node: Node) -> str | None:
-        """The name of the memory that was planned for a node."""
-        state, place = self.plan.in_states.get(node), self.plan.places.get(node)
-        if state is not None:
-            self.arrays[node] = self.arrays[state]
-            self.space.names[node] = self.space.names[state]
-        elif place is not None:
-            shape = (node.block,) if node in self.plan.inner else node.shape
-            self.arrays[node] = np.ndarray(shape, node.dtype, self.arena, place.offset)
-            text = f"ndarray({shape}, {self.space.spelled(node.dtype)}, arena, {place.offset})"
-            if place.over is None:
-                self.space.names[node] = self._once(text, self.wishes[node])
-            elif self._keeps_name(node):
-                self.space.names[node] = self.space.names[place.over]
-            else:
-                self.space.names[node] = self._once(self.space.names[place.over], self.wishes[node])
-        return self.space.names.get(node)
-
     def _end(self) -> None:
         """Copy the outputs, then write the new values of states that are not there yet, and return."""
-        names, plan = self.space.names, self.plan
+        names = self.space.names
         copies = ", ".join([f"array({names[node]})" for node in self.graph.outputs])
         outputs = f"({copies},)" if copies else "()"
-        late = [pair for pair in self.graph.updates.items() if plan.in_states.get(pair[1]) is not pair[0]]
+        updates, written = self.graph.updates, self.plan.in_states
+        late = {state: node for state, node in updates.items() if written.get(node) is not state}
         if late:
-            self.body += ["# the outputs, and the new values of states", f"outputs = {outputs}"]
-            outputs = "outputs"
-        written = []
-        for state, node in late:
-            name = names[node]
-            if any(owner.kind == "state" for owner in plan.owners[node]):  # which may be written before
-                name = self.space.fresh(f"new_{names[state]}")
-                self.body.append(f"{name} = array({names[node]})")
-            written.append(f"copyto({names[state]}, {name})")
-        self.body += [*written, f"return {outputs}"]
+            self.body += ["# the new values of states", f"outputs = {outputs}"]
+        new = {state: self.space.fresh(f"new_{names[state]}") for state in late}
+        self.body += [f"{new[state]} = array({names[node]})" for state, node in late.items()]
+        self.body += [f"copyto({names[state]}, {name})" for state, name in new.items()]
+        self.body.append("return outputs" if late else f"return {outputs}")
 
     # ------------------------------------------------------------ text
 
     def _wish(self, node: Node) -> str:
-        """The name that a node would like to have: that of the last value which is written over its own."""
-        if node.kind == "view" and (suffix := self.wishes[node]) in SUFFIXES:
-            return f"{self.space.names[node.args[0]].removesuffix('_view')}_{suffix}"
-        return self.wishes[node]
-
-    def _keeps_name(self, node: Node) -> bool:
-        """Whether a value that is written over an operand goes by its name: as part of the same operation."""
-        over = self.plan.places[node].over if node in self.plan.places else None
-        return over is not None and (node.phase == "update" or operation_of(node) == operation_of(over))
+        """The name that a node would like to have: a view's follows that of its operand."""
+        return self.wishes[node] or f"{self.space.names[node.args[0]]}_{suffix_of(node)}"
 
     def _say(self, node: Node, text: str) -> None:
         """Append a line to the function, below a comment where it belongs to another line or operation."""
@@ -304,7 +282,7 @@ class _Writer:
             if function is np.transpose and rest in ((), (None,)) and not settings:
                 return f"{base}.T"
             if function in METHODS or function is getattr(np.ndarray, name, None):
-                return f"{base}.{METHODS.get(function, name)}({spelled.arguments(rest, settings)})"
+                return f"{base}.{function.__name__}({spelled.arguments(rest, settings)})"
         return f"{self._function(name, function)}({spelled.arguments(args, settings)})"
 
     def _function(self, name: str, function: Any) -> str:
@@ -318,50 +296,43 @@ class _Writer:
 
     def _into(self, node: Node, target: str) -> list[str]:
         """The lines that compute ``node`` into the array of this name."""
-        args, settings, spelled = self._operands(node), node.settings, self.space.spelled
-        if node.function is np.copy:
-            return [f"copyto({target}, {spelled(args[0])})"]
-        if node.function is astype:
-            return [f"copyto({target}, {spelled(args[0])}, casting='unsafe')"]
-        if node.function in (np.where, write, put, put_flat):
-            before = spelled(args[2 if node.function is np.where else 0])
-            first = [] if before == target else [f"copyto({target}, {before})"]
-            return [*first, self._assignment(node, target, args)]
-        if node.function in BY_PLACE or is_ufunc(node) and not settings and node.function not in BY_NAME:
-            return [self._expression(node.name, node.function, (*args, Text(target)), settings)]
+        if node.function in ASSIGNMENTS:
+            return self._assigned(node, target)
+        args, settings, function = self._operands(node), node.settings, node.function
+        if function in BY_PLACE or is_ufunc(node) and not settings and function not in BY_NAME:
+            return [self._expression(node.name, function, (*args, Text(target)), settings)]
         settings = {name: value for name, value in settings.items() if value is not False}
-        return [self._expression(node.name, node.function, args, {**settings, "out": Text(target)})]
+        return [self._expression(node.name, function, args, {**settings, "out": Text(target)})]
 
     def _operands(self, node: Node) -> tuple[Any, ...]:
-        """The operands; numbers in elementwise calls and ``where`` get the dtype in which NumPy computes."""
-        chooses, kinds = node.function is np.where, [getattr(each, "dtype", type(each)) for each in node.args]
-        if not chooses and (node.settings or not is_ufunc(node)):
+        """The operands; numbers in elementwise calls get the dtype in which NumPy computes."""
+        if not is_ufunc(node) or node.settings:
             return node.args
-        dtypes: Any = (bool, node.dtype, node.dtype)
+        kinds, number = [getattr(each, "dtype", type(each)) for each in node.args], self.space.number
         try:
-            if not chooses:
-                dtypes = node.function.resolve_dtypes((*kinds, None))  # type: ignore[union-attr]
-            pairs = zip(node.args, dtypes)
-            number = self.space.number
+            pairs = zip(node.args, node.function.resolve_dtypes((*kinds, None)))  # type: ignore[union-attr]
             return tuple([one if isinstance(one, Node) else Text(number(one, dtype)) for one, dtype in pairs])
         except (TypeError, OverflowError):
             return node.args
 
-    def _assignment(self, node: Node, target: str, args: tuple[Any, ...]) -> str:
-        """What writes into a part of ``target``."""
-        where, value = args[1:]
-        if node.function is np.where:
-            return f"copyto({target}, {self.space.spelled(where)}, where={self.space.spelled(args[0])})"
-        if node.function is put:
-            return f"{target}[{self.space.index(where)}] = {self.space.spelled(value)}"
-        if node.function is put_flat:
-            return f"{target}.put({self.space.spelled(where)}, {self.space.spelled(value)})"
+    def _assigned(self, node: Node, target: str) -> list[str]:
+        """The lines that write into ``target``, or a part of it, what is there before being copied to it."""
+        operands = [self.space.spelled(each) for each in node.args]
+        before = operands[2] if node.function is np.where else operands[0]
+        is_whole = node.function in (np.copy, astype)
+        part = self._part(node, target) if node.function is write else target
+        index = self.space.index(node.args[1]) if node.function is put else ""
+        first = [] if is_whole or before == target else [f"copyto({target}, {before})"]
+        return [*first, ASSIGNMENTS[node.function].format(*operands, part=part, index=index)]
+
+    def _part(self, node: Node, target: str) -> str:
+        """The name of the view into which a part of ``target`` is written."""
         text, array = Text(target), self.arrays[node]
-        for name, function, args, settings in where:
+        for name, function, args, settings in node.args[1]:
             text = Text(self._expression(name, function, (text, *args), settings))
             array = function(array, *args, **settings)
         assert np.may_share_memory(array, self.arrays[node]) or not array.size, "a write into a copy"
-        return f"copyto({self._once(text, f'{target}_part')}, {self.space.spelled(value)}, casting='unsafe')"
+        return self._once(text, f"{target}_part")
 
     # ------------------------------------------------------------ blocks
 
@@ -369,25 +340,19 @@ class _Writer:
         """A loop in which elementwise calls take some thousand elements at a time."""
         for node in run:
             self._target(node)
-        inner, size, length = self.plan.inner, run[0].value.size, run[0].block
-        read = [operand for node in run for operand in node.operands()]
-        whole = [node for node in dict.fromkeys([*read, *run]) if node.shape and node not in inner]
-        flat = dict(self.space.names)
-        for node in [node for node in whole if len(node.shape) > 1]:
-            flat[node] = self.space.fresh(f"{flat[node]}_flat")
-            self._say(node, f"{flat[node]} = {self.space.names[node]}.reshape(-1)")
+        names, size, length = self.space.names, run[0].value.size, run[0].block
+        read = dict.fromkeys([*[operand for node in run for operand in node.operands()], *run])
+        blocks = {node: names[node] for node in read if node.shape and node not in self.plan.inner}
+        for node, name in blocks.items():
+            if len(node.shape) > 1:
+                blocks[node] = self.space.fresh(f"{name}_flat")
+                self._say(node, f"{blocks[node]} = {name}.reshape(-1)")
         self._say(run[0], f"for start in range(0, {size}, {length}):")
-        names = dict(self.space.names)
-        for node in whole:
-            self.space.names[node] = self.space.fresh(f"{names[node]}_block")
-            self._say(run[0], f"    {self.space.names[node]} = {flat[node]}[start : start + {length}]")
+        for node, flat in blocks.items():
+            blocks[node] = self.space.fresh(f"{names[node]}_block")
+            self._say(run[0], f"    {blocks[node]} = {flat}[start : start + {length}]")
+        self.space.names = names | blocks
         for node in run:
             for line in self._into(node, self.space.names[node]):
                 self._say(node, f"    {line}")
         self.space.names = names
-
-
-def _functions(graph: Graph) -> set[str]:
-    """The names of the functions that a graph calls."""
-    functions = [getattr(node.function, "__self__", None) or node.function for node in graph.nodes]
-    return {getattr(function, "__name__", "") for function in functions}

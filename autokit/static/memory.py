@@ -93,7 +93,7 @@ class Plan:
         """The place of ``node`` beside the ``live`` values, of which it may take over one."""
         nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
         dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
-        over = dying[0] if dying else None
+        over = dying[0] if dying and node.value.size > 1 else None  # of one number NumPy is slower in place
         offset = live.pop(over).offset if over else _first_gap(live, nbytes)
         self.size = max(self.size, offset + nbytes)
         self.total += node.value.nbytes
@@ -110,9 +110,8 @@ class Plan:
         doors.save_memory(self, path, **options)
 
 
-def plan_memory(graph: Graph) -> Plan:
-    """Plan the memory of a graph."""
-    return Plan(graph)
+plan_memory = Plan
+"""Plan the memory of a graph."""
 
 
 def runs_of(graph: Graph) -> list[list[Node]]:
@@ -181,11 +180,7 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
     Nobody may read the old value later, and nothing may follow that can stop the run.
     """
-    stops = [
-        lives.time[node]
-        for node in graph.nodes
-        if node.kind in ("check", "draw", "effect") or node.kind == "call" and not _cannot_fail(node)
-    ]
+    stops = [lives.time[node] for node in graph.nodes if _may_stop(node)]
     written: dict[Node, Node] = {}
     for state, node in graph.updates.items():
         is_last = max(stops, default=-1) < lives.time[node]
@@ -197,8 +192,9 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
     return written
 
 
-def _cannot_fail(node: Node) -> bool:
-    return takes_memory(node) and node.function not in (put, put_flat)
+def _may_stop(node: Node) -> bool:
+    has_memory = takes_memory(node) and node.function not in (put, put_flat)
+    return node.kind in ("call", "check", "draw", "effect") and not has_memory
 
 
 def _are_alike(node: Node, other: Node) -> bool:

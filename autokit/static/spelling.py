@@ -1,4 +1,4 @@
-"""How generated code names things, and writes arguments down."""
+"""How generated code names the values of a graph, as a reader would, and writes arguments down."""
 
 from __future__ import annotations
 
@@ -12,12 +12,68 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Node
-from autokit.static.naming import identifier
+from autokit.static.graph import Graph, Node
+
+WORDS = {"exp": "exponential", "log": "logarithm", "maximum.reduce": "largest", "add.reduce": "total"}
+WORDS |= dict.fromkeys(("multiply", "dot", "matmul"), "product")
+WORDS |= dict.fromkeys(("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"), "mask")
+"""What results are called inside of an operation, where NumPy's name of the call would not do."""
+
+VIEWS = {"transpose": "T", "slice": "part", "view": "bits"}
+"""What views are called, after their operand."""
 
 
 class Text(str):
     """An operand that is written down already."""
+
+
+def names_for(graph: Graph) -> dict[Node, str]:
+    """A name for each node, for most views the empty one; several may have the same.
+
+    Inputs and states have their labels, gradients of states are called after these, and what leaves an
+    operation is called after it, with ``g_`` in the backward pass.
+    """
+    names = {node: node.label or _word_of(node) for node in graph.nodes}
+    users, ends = graph.users(), {*graph.outputs, *graph.updates.values()}
+    for node in graph.nodes:
+        leaves = node in ends or any([part_of(user) != part_of(node) for user in users[node]])
+        computed = node.kind in ("call", "draw", "effect") or node.name == "view"
+        if leaves and computed and node.operation:
+            names[node] = ("g_" if node.phase == "backward" else "") + node.operation
+    for state, new in graph.updates.items():
+        waiting = [new]
+        while waiting:
+            node = waiting.pop()
+            if node.phase == "update":
+                waiting += node.operands()
+            elif node.phase == "backward" and node.kind != "state" and node.shape == state.shape:
+                names[node] = f"d_{identifier(state.label)}"
+    return names
+
+
+def _word_of(node: Node) -> str:
+    """What a node without a label is called inside of an operation; a view is called after its operand."""
+    if node.kind == "const":
+        return "zeros" if np.all(node.value == 0) else "ones" if np.all(node.value == 1) else "constant"
+    return "" if node.kind == "view" else WORDS.get(node.name, node.name)
+
+
+def part_of(node: Node) -> tuple[str, str, str]:
+    """What tells the operation apart of which a node is part."""
+    return node.phase, node.operation, node.module
+
+
+def suffix_of(view: Node) -> str:
+    """What a view is called, after its operand's name."""
+    shaped = "column" if view.shape[1:] == (1,) else "flat" if len(view.shape) == 1 else "view"
+    return VIEWS.get(view.name, shaped)
+
+
+def identifier(label: str) -> str:
+    """``label`` as a name of Python: ``weight_0`` of ``0.weight``."""
+    head, tail = re.fullmatch(r"([\d._]*)(.*)", label, re.DOTALL).groups()  # type: ignore[union-attr]
+    name = re.sub(r"\W+", "_", f"{tail}_{head}" if head and tail else label).strip("_")
+    return name if name.isidentifier() else f"value_{name}".strip("_")
 
 
 class Namespace:
@@ -25,28 +81,27 @@ class Namespace:
 
     Parameters
     ----------
+    objects : dict
+        What the code is given: functions, constants, and settings that cannot be written down.
     reserved : iterable of str
-        Names that no value gets: those of the functions that the code calls.
+        Names that no value gets.
 
     Attributes
     ----------
-    objects : dict
-        What the code is given: functions, constants, and settings that cannot be written down.
     names : dict
         The name of each node.
     """
 
-    def __init__(self, reserved: Iterable[str]) -> None:
-        self.objects: dict[str, Any] = {}
-        self.names: dict[Node, str] = {}
+    def __init__(self, objects: dict[str, Any], reserved: Iterable[str]) -> None:
+        self.objects, self.names = objects, dict[Node, str]()
         self._reserved = {*reserved, *keyword.kwlist, *dir(builtins)}
         self._values: set[str] = set()
 
     def fresh(self, wish: str) -> str:
         """A name that nothing has yet: ``wish`` as a name of Python, with a number if need be."""
-        wish = identifier(wish)
         taken = self._reserved, self._values, self.objects
-        name = next(each for each in _numbered(wish) if not any([each in names for names in taken]))
+        wished = _numbered(identifier(wish))
+        name = next(each for each in wished if not any([each in names for names in taken]))
         self._values.add(name)
         return name
 
@@ -54,8 +109,7 @@ class Namespace:
         """The name under which the code is given ``value``: ``wish``, unless something else has that."""
         wish = wish.strip("_") if wish.strip("_").isidentifier() else "function"
         names = (each for each in _numbered(wish) if not (each in self._values or keyword.iskeyword(each)))
-        same = (each for each in names if _is_same(self.objects.setdefault(each, value), value))
-        return next(same)
+        return next(each for each in names if _is_same(self.objects.setdefault(each, value), value))
 
     def number(self, value: Any, dtype: Any) -> str:
         """A number as an array without dimensions, with which NumPy computes sooner."""
@@ -69,31 +123,24 @@ class Namespace:
             return self.names[argument]
         if isinstance(argument, Text):
             return argument
-        if argument is None or argument is ... or type(argument) in (bool, int, str, slice):
-            return repr(argument)
-        if type(argument) is float:
-            known = math.isfinite(argument)
-            return repr(argument) if known else self.given(repr(argument).replace("-", "minus_"), argument)
-        if isinstance(argument, np.dtype):
-            plain = np.dtype(argument.type) == argument
-            return self.spelled(argument.type) if plain else self.given("dtype", argument)
         if isinstance(argument, np.generic):
             return self.number(argument, argument.dtype)
-        if isinstance(argument, tuple | list | dict):
-            return self._container(argument)
-        return self.given(getattr(argument, "__name__", type(argument).__name__.lower()), argument)
-
-    def _container(self, argument: Any) -> str:
-        """A tuple, a named tuple, a list or a dict."""
+        if type(argument) is float and not math.isfinite(argument):
+            return self.given(repr(argument).replace("-", "minus_"), argument)
+        if argument is None or argument is ... or type(argument) in (bool, int, float, str, slice):
+            return repr(argument)
+        if isinstance(argument, np.dtype) and np.dtype(argument.type) == argument:
+            argument = argument.type
         if isinstance(argument, dict):
             items = [f"{key!r}: {self.spelled(value)}" for key, value in argument.items()]
             return "{" + ", ".join(items) + "}"
-        inner = ", ".join(map(self.spelled, argument))
-        if hasattr(argument, "_fields"):
-            return f"{self.given(type(argument).__name__, type(argument))}({inner})"
-        if isinstance(argument, list):
-            return f"[{inner}]"
-        return f"({inner},)" if len(argument) == 1 else f"({inner})"
+        if isinstance(argument, tuple | list):
+            inner = ", ".join(map(self.spelled, argument))
+            if hasattr(argument, "_fields"):
+                return f"{self.given(type(argument).__name__, type(argument))}({inner})"
+            comma = "," if len(argument) == 1 else ""
+            return f"[{inner}]" if isinstance(argument, list) else f"({inner}{comma})"
+        return self.given(getattr(argument, "__name__", type(argument).__name__.lower()), argument)
 
     def index(self, index: Any) -> str:
         """What stands between the brackets, with slices as ``1:3``."""

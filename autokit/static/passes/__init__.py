@@ -10,17 +10,14 @@ from autokit.base import doors
 from autokit.static.graph import Graph
 from autokit.static.passes.algebra import simplify
 from autokit.static.passes.blocks import group_into_blocks
-from autokit.static.passes.common_subexpressions import eliminate_common_subexpressions
-from autokit.static.passes.constants import fold_constants
-from autokit.static.passes.dead_code import eliminate_dead_code
-from autokit.static.passes.numpy_forms import use_numpy_forms
-from autokit.static.passes.scaled_products import scale_products
+from autokit.static.passes.needless import eliminate_dead_code, fold_constants, share_subexpressions
+from autokit.static.passes.numpy_forms import scale_products, use_numpy_forms
 
 PASSES: dict[str, Callable[[Graph], str]] = {
     "dead code": eliminate_dead_code,
     "constants": fold_constants,
     "algebra": simplify,
-    "common subexpressions": eliminate_common_subexpressions,
+    "common subexpressions": share_subexpressions,
     "NumPy's own forms": use_numpy_forms,
     "scaled products": scale_products,
     "blocks": group_into_blocks,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rules, is_constant, rewrite
+from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, operand_of, rewrite
 
 IN_ORDER = "reshape squeeze expand_dims"
 """Calls that give the elements in the same order in another shape."""
@@ -21,53 +21,48 @@ def simplify(graph: Graph) -> str:
     return rewrite(graph, RULES)
 
 
-def _is_call(argument: Any, names: str) -> bool:
-    """Whether an operand is a call of one of these names, without settings."""
-    return isinstance(argument, Node) and not argument.settings and argument.name in names.split()
+def _unchanged(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
+    """The other operand, if one is the neutral element: 0 of sums, 1 of products."""
+    neutral = 0 if node.name in ("add", "subtract") else 1
+    if is_constant(y, neutral):
+        return x
+    return node.name in ("add", "multiply") and is_constant(x, neutral) and y
 
 
-def _is_undone(node: Node, inner: Node) -> bool:
-    """Whether a transposition undoes the one before: tried on an array of axes of different lengths."""
+def _turned_back(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
+    """What was transposed twice, and lies as before: tried on an array of axes of different lengths."""
+    before = operand_of(x, "transpose")
+    if before is None:
+        return None
     array = np.broadcast_to(0, tuple(range(2, len(node.shape) + 2)))
-    turned = inner.function(array, *inner.args[1:])  # type: ignore[misc]
-    return node.function(turned, *node.args[1:]).shape == array.shape  # type: ignore[misc]
+    twice = node.function(x.function(array, *x.args[1:]), *node.args[1:])  # type: ignore[misc]
+    return twice.shape == array.shape and before
 
 
-def _is_true(mask: Any) -> bool:
-    return isinstance(mask, Node) and mask.kind == "const" and mask.dtype == bool and mask.value.all()
+def _reshaped_once(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
+    before = operand_of(x, IN_ORDER)
+    if before is None or before.shape == node.shape:
+        return before
+    return new.call(node, np.reshape, before, node.shape, kind=node.kind)
 
 
-def _is_whole(x: Any) -> bool:
-    return isinstance(x, Node) and x.dtype.kind in "biu"
+def _chosen_everywhere(node: Node, new: Rewriting, mask: Any, x: Any) -> Any:
+    return getattr(mask, "kind", "") == "const" and mask.dtype == bool and mask.value.all() and x
+
+
+def _equal_to_itself(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
+    return x is y and x.dtype.kind in "biu" and new.constant(node, np.ones(node.shape, bool))
 
 
 RULES: Rules = {
     "a copy of x = x": ("copy positive", lambda node, new, x, y: x),
-    "x · 1 = x": ("multiply", lambda node, new, x, y: is_constant(y, 1) and x),
-    "1 · x = x": ("multiply", lambda node, new, x, y: is_constant(x, 1) and y),
-    "x / 1 = x, x¹ = x": ("divide power", lambda node, new, x, y: is_constant(y, 1) and x),
-    "x ± 0 = x": ("add subtract", lambda node, new, x, y: is_constant(y, 0) and x),
-    "0 + x = x": ("add", lambda node, new, x, y: is_constant(x, 0) and y),
-    "−(−x) = x": ("negative", lambda node, new, x, y: _is_call(x, "negative") and x.args[0]),
+    "x ± 0 = 0 + x = x": ("add subtract", _unchanged),
+    "x · 1 = 1 · x = x / 1 = x¹ = x": ("multiply divide power", _unchanged),
+    "−(−x) = x": ("negative", lambda node, new, x, y: operand_of(x, "negative")),
+    "(xᵀ)ᵀ = x": ("transpose", _turned_back),
     "x in its own shape = x": ("reshape broadcast_to", lambda node, new, x, y: x),
-    "(xᵀ)ᵀ = x": (
-        "transpose",
-        lambda node, new, x, y: _is_call(x, "transpose") and _is_undone(node, x) and x.args[0],
-    ),
-    "x in another shape and back = x": (
-        IN_ORDER,
-        lambda node, new, x, y: _is_call(x, IN_ORDER) and x.args[0],
-    ),
-    "reshape of a reshape = reshape": (
-        IN_ORDER,
-        lambda node, new, x, y: (
-            _is_call(x, IN_ORDER) and new.call(node, np.reshape, x.args[0], node.shape, kind=node.kind)
-        ),
-    ),
-    "where(true, x, y) = x": ("where", lambda node, new, x, y: _is_true(x) and y),
-    "x = x is true, of whole numbers": (
-        "equal",
-        lambda node, new, x, y: x is y and _is_whole(x) and new.constant(node, np.ones(node.shape, bool)),
-    ),
+    "reshape of a reshape = reshape": (IN_ORDER, _reshaped_once),
+    "where(true, x, y) = x": ("where", _chosen_everywhere),
+    "x = x is true, of whole numbers": ("equal", _equal_to_itself),
 }
 """Each is applied where the result has the shape and the dtype of the node that it replaces."""

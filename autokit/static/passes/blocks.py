@@ -27,52 +27,35 @@ SHORTEST = 4
 
 def group_into_blocks(graph: Graph) -> str:
     """Bring elementwise calls on large arrays of one shape together, and mark them with a block's length."""
-    grouping = _Grouping()
-    for node in graph.nodes:
-        grouping.take(node)
-    grouping.close()
-    graph.nodes = grouping.nodes
-    return "; ".join(grouping.said)
+    nodes: list[Node] = []
+    run: list[Node] = []
+    said = []
 
-
-class _Grouping:
-    """A walk through a graph that collects the calls of a run, and the views that look into their results."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.run: list[Node] = []
-        self.views: list[Node] = []
-        self.said: list[str] = []
-
-    def take(self, node: Node) -> None:
-        """Let ``node`` join the run, or come before it, or after."""
-        operands = node.operands()
-        if _is_large(node) and not any(operand in self.views for operand in operands):
-            if self.run and self.run[-1].shape != node.shape:
-                self.close()
-            self.run.append(node)
-        elif node.kind == "view" and any(each in self.run or each in self.views for each in operands):
-            self.views.append(node)
-        else:
-            if node.kind not in ("const", "input", "number", "state", "view"):
-                self.close()
-            self.nodes.append(node)
-
-    def close(self) -> None:
-        """End the run, which the views into its results follow."""
-        if len(self.run) >= SHORTEST:
-            self.said.append(f"{len(self.run)} calls in blocks")
-            for node in self.run:
+    def close() -> None:
+        if len(run) >= SHORTEST:
+            said.append(f"{len(run)} calls in blocks")
+            for node in run:
                 node.block = _block_length(node.value.size)
-        self.nodes += [*self.run, *self.views]
-        self.run, self.views = [], []
+        nodes.extend(run)
+        run.clear()
+
+    for node in graph.nodes:
+        is_large = _is_large(node)
+        waits = is_large or node.kind in ("const", "input", "number", "state", "view")
+        reads = not is_large and any([operand in run for operand in node.operands()])
+        if not waits or reads or is_large and run and run[-1].shape != node.shape:
+            close()
+        (run if is_large else nodes).append(node)
+    close()
+    graph.nodes = nodes
+    return "; ".join(said)
 
 
 def _is_large(node: Node) -> bool:
     """Whether this call can be computed in blocks, and is large enough to be."""
     if not is_ufunc(node) or node.value.size < LARGE or not _block_length(node.value.size):
         return False
-    return all(operand.shape in ((), node.shape) for operand in node.operands())
+    return all([operand.shape in ((), node.shape) for operand in node.operands()])
 
 
 def _block_length(size: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,24 +29,17 @@ class Rewriting:
         self.graph, self.nodes = graph, list[Node]()
         self._next = max([node.id for node in graph.nodes], default=0) + 1
 
-    def call(
-        self, like: Node, function: Any, *args: Any, name: str = "", kind: str = "call", **settings: Any
-    ) -> Node:
+    def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
         """A new node, which is part of the same operation and line as ``like``."""
-        value = evaluated(function, args, settings)
-        return self._add(like, kind, name or function.__name__, function, args, settings, value)
-
-    def view(self, like: Node, function: Any, *args: Any) -> Node:
-        """A new view."""
-        return self.call(like, function, *args, kind="view")
+        facts = {"function": function, "args": args, "settings": settings}
+        return self._add(like, kind=kind, name=function.__name__, value=evaluated(**facts), **facts)
 
     def constant(self, like: Node, value: np.ndarray) -> Node:
         """A new constant."""
-        return self._add(like, "const", "const", None, (), {}, value)
+        return self._add(like, kind="const", name="const", function=None, args=(), settings={}, value=value)
 
-    def _add(self, like: Node, *facts: Any) -> Node:
-        node = Node(self._next, *facts, operation=like.operation, phase=like.phase, line=like.line)
-        node.module = like.module
+    def _add(self, like: Node, **facts: Any) -> Node:
+        node = replace(like, id=self._next, label="", **facts)
         self._next += 1
         self.nodes.append(node)
         return node
@@ -71,9 +65,8 @@ def rewrite(graph: Graph, rules: Rules) -> str:
 def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]) -> str:
     """The words of the first rule that gives another node of the same shape and dtype, for ``table``."""
     x, y = (*node.args, None, None)[:2]
-    is_plain = not node.settings or is_reduction(node)
     for words, (names, rule) in rules.items():
-        if not names or is_plain and node.name in names.split():
+        if not names or _is_call(node, names):
             other = rule(node, new, x, y)
             if isinstance(other, Node) and (other.shape, other.dtype) == (node.shape, node.dtype):
                 table[node] = other
@@ -81,20 +74,28 @@ def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]
     return ""
 
 
+def operand_of(node: Any, names: str, *before: str) -> Any:
+    """The first operand of a call of one of these names, or of such a call of its operand; else None."""
+    found = node.args[0] if isinstance(node, Node) and _is_call(node, names) else None
+    return operand_of(found, *before) if before else found
+
+
+def _is_call(node: Node, names: str) -> bool:
+    return node.name in names.split() and (not node.settings or is_reduction(node))
+
+
 def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> np.ndarray:
     """What a call gives for the operands' values."""
     args, settings = mapped((args, settings), lambda one: one.value if isinstance(one, Node) else one)
     with np.errstate(all="ignore"):
-        return np.asarray(function(*args, **settings))  # type: ignore[arg-type]
+        return np.asarray(function(*args, **settings))
 
 
 def is_constant(argument: Any, number: float | None = None) -> bool:
     """Whether an argument is one number in all its elements, and that ``number`` where it is given."""
     if isinstance(argument, Node):
         argument = argument.value if argument.kind == "const" else None
-    if not isinstance(argument, int | float | np.number | np.ndarray) or isinstance(argument, bool):
-        return False
     array = np.asarray(argument)
-    if array.dtype.kind not in "iuf" or not array.size:
+    if isinstance(argument, bool) or array.dtype.kind not in "iuf" or not array.size:
         return False
     return bool((array == (array.flat[0] if number is None else number)).all())

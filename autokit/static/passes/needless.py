@@ -1,0 +1,68 @@
+"""Calls that need not run: their results are not read, known before the first run, or computed already.
+
+References
+----------
+J. Cocke, "Global common subexpression elimination", SIGPLAN Notices 5(7), 1970.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autokit.static.graph import Graph, Node
+from autokit.static.passes.rewriting import Rewriting, evaluated, rewrite
+
+OF_A_SHAPE = {"ones_like", "zeros_like", "full_like", "empty_like"}
+"""Calls that ask their first operand for nothing but its shape and dtype."""
+
+COMPARED = 1 << 16
+"""Constants of up to so many bytes are compared by their elements."""
+
+
+def eliminate_dead_code(graph: Graph) -> str:
+    """Leave out the nodes that no root of the graph needs; inputs and states stay."""
+    before = len(graph.nodes)
+    graph.nodes = graph.needed([*graph.roots(), *graph.inputs, *graph.states])
+    dead = before - len(graph.nodes)
+    return f"{dead} values that nothing needs" if dead else ""
+
+
+def fold_constants(graph: Graph) -> str:
+    """Make constants of the calls whose operands are all constants. A draw is none: each run draws anew."""
+    return rewrite(graph, {"values known before the first run": ("", _folded)})
+
+
+def _folded(node: Node, new: Rewriting, *_: Any) -> Node | None:
+    """A constant, computed from constants: the node's own value is an example's, and may have no numbers."""
+    operands = node.operands()[1:] if node.name in OF_A_SHAPE else node.operands()
+    known = all([operand.kind == "const" for operand in operands])
+    if node.kind == "const" or not known or not isinstance(node.value, np.ndarray):
+        return None
+    return new.constant(node, evaluated(node.function, node.args, node.settings))
+
+
+def share_subexpressions(graph: Graph) -> str:
+    """Read the first of several equal calls, or constants, in place of the others. Each draw is its own."""
+    known: dict[Any, Node] = {}
+
+    def first_of(node: Node, *_: Any) -> Node | None:
+        what = node.value if node.kind == "const" else (node.args, node.settings)
+        first = known.setdefault((node.name, node.function, _key(what)), node)
+        return None if first is node else first
+
+    return rewrite(graph, {"values that were computed before": ("", first_of)})
+
+
+def _key(argument: Any) -> Any:
+    """Equal for equal arguments. 1, 1.0, True, 0.0 and -0.0 all differ: so may the results."""
+    if isinstance(argument, dict):
+        return _key(tuple(argument.items()))
+    if isinstance(argument, tuple | list):
+        return type(argument), *map(_key, argument)
+    if isinstance(argument, np.ndarray) and argument.nbytes <= COMPARED and not argument.dtype.hasobject:
+        return argument.shape, argument.dtype, argument.tobytes()
+    if argument is None or isinstance(argument, int | float | str | slice | np.dtype | np.generic):
+        return type(argument), repr(argument)
+    return id(argument)
