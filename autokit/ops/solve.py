@@ -452,8 +452,8 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
         )
     solution, rank, values = _lstsq(A, columns, rcond=rcond)
     empty = new_tensor(np.zeros_like(A.array, shape=0))
-    full = (rank.array == A.shape[-1]).all() and A.shape[-2] > A.shape[-1]
-    wanted = full and driver not in (None, "gelsy")
+    wanted = driver not in (None, "gelsy") and A.shape[-2] > A.shape[-1]
+    wanted = wanted and (rank.array == A.shape[-1]).all()
     residuals = ((matmul(A, solution) - columns) ** 2).sum(-2) if wanted else empty
     values = values.detach() if driver in ("gelsd", "gelss") else empty
     return Lstsq(solution.squeeze(-1) if vector else solution, residuals, rank, values)

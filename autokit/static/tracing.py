@@ -34,7 +34,7 @@ OPAQUE = {
     *("index_backward", "add_rows", "add_at_places", "scatter_reduce", "diag_embed", "move", "resample"),
     *("sort", "topk", "kthvalue", "median", "median_along", "mode", "cummax", "cummin", "logcumsumexp"),
     *("cholesky", "qr", "svd", "eig", "eigh", "det", "slogdet", "inv", "pinv", "solve", "solve_triangular"),
-    *("digamma", "polygamma"),
+    *("lstsq", "matrix_power", "digamma", "polygamma"),
 }
 """Operations that are one call in the graph: convolutions, pooling, sorting, decompositions, and others that
 write into new arrays of their own."""

@@ -55,6 +55,7 @@ CALLS = {
     "solving": lambda x, y: (
         torch.linalg.solve(spd(x), y) + torch.linalg.inv(spd(x)) + torch.linalg.pinv(spd(y))
     ),
+    "powers": lambda x, y: torch.linalg.matrix_power(x, 3) + torch.linalg.lstsq(spd(x), y).solution,
     "triangles": lambda x, y: torch.linalg.solve_triangular(torch.linalg.cholesky(spd(x)), y, upper=False),
     "determinants": lambda x, y: torch.linalg.det(spd(x)) + torch.linalg.slogdet(spd(y))[1],
     "decomposed": lambda x, y: (
