@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autokit.base.generator import STREAMS
-from autokit.static.errors import StaticError
+from autokit.static.errors import StaticError, described
+from autokit.static.interpret import node_by_node
 from autokit.static.trace import tensors_in
 
 TOLERANCE = 1e-5
@@ -24,16 +25,30 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         expected = _named_values(trace, step.function(*args, **kwargs))
         before.restore()
         computed = _named_values(trace, plan(arrays, (args, kwargs)))
+        before.restore()
+        for name, value in expected.items():
+            distance = _distance(value, computed[name])
+            if distance > TOLERANCE:
+                where = _first_difference(trace, step.trace(args, kwargs), arrays)
+                raise StaticError(
+                    f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} "
+                    f"of the largest number in it.{where}"
+                )
     finally:
         before.restore()
-    for name, value in expected.items():
-        distance = _distance(value, computed[name])
-        if distance > TOLERANCE:
-            raise StaticError(
-                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of "
-                "the largest number in it. Either the function depends on something that a graph fixes, such "
-                "as a number of Python's that changes; .explain() lists those. Or it is a mistake in autokit."
+
+
+def _first_difference(trace: Any, now: Any, arrays: list[Any]) -> str:
+    """The first node of a trace that computes something else than in a trace of the function as it is now."""
+    for (node, value), new in zip(node_by_node(trace.graph, arrays), now.graph.nodes):
+        is_same_call = (node.kind, node.name, node.shape) == (new.kind, new.name, new.shape)
+        if not is_same_call or node.dtype is not None and _distance(new.value, value) > TOLERANCE:
+            return (
+                f"\n  {described(new.line)}\n  {node!r}, {node.name}, is the first node that differs: the "
+                "function depends on something that a graph fixes, such as a number of Python's that "
+                "changes. Pass it as an argument; .explain() lists what is fixed."
             )
+    return " Its nodes compute the same: the code that is made of them is wrong, a mistake in autokit."
 
 
 def _named_values(trace: Any, result: Any) -> dict[str, Any]:
