@@ -55,7 +55,6 @@ def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     """Copies of the results of a run, and of all states after it."""
     tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
     tensors += [(node.label, tensor) for tensor, node in trace.states]
-    tensors += [(counter.number.text, tensor) for tensor, counter in trace.tracing.counters]
     arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
     return {name: np.array(array) for name, array in arrays if array is not None}
 
@@ -73,7 +72,7 @@ def _distance(one: Any, other: Any) -> float:
 
 
 class Snapshot:
-    """What a run changes: arrays, gradients, counters and random streams."""
+    """What a run changes: arrays, gradients and random streams."""
 
     def __init__(self, trace: Any) -> None:
         self.tensors = [(each, each.array, each._grad) for each in trace.tracing.states]

@@ -180,7 +180,7 @@ class Graph:
         return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
 
     def diff(self, other: Graph) -> str:
-        """The rows of the table that this graph has and ``other`` has not, after ``-``; the others after ``+``."""
+        """The rows of the table that only this graph has, each after ``-``, and those of ``other`` after ``+``."""
         rows = [["  ".join(_row(node)) for node in graph.nodes] for graph in (self, other)]
         lines = difflib.unified_diff(*rows, n=0, lineterm="")
         return "\n".join([line for line in lines if not line.startswith(("---", "+++", "@@"))])

@@ -99,11 +99,10 @@ class Plan:
         """Run on the ``arrays`` of the arguments ``given``."""
         self.runs += 1
         run, trace = run or self.run, self.trace
-        counted = trace.counted()
         if trace.halves is None:
-            return trace.finish(run(*arrays), counted)
+            return trace.finish(run(*arrays))
         results = trace.halves.apply(run, self.back, arrays, trace.leaves(given))
-        return trace.finish(results, counted)
+        return trace.finish(results)
 
 
 class Step:

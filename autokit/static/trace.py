@@ -78,9 +78,8 @@ class Trace:
         self.changed: list[Any] = []
         self.gradients: list[tuple[Any, int | None]] = []
         for kept in tracing.states.values():
-            if kept.node is not None:
-                self._conclude(kept, kept.node)
-                self._conclude_gradient(kept)
+            self._conclude(kept, kept.node)
+            self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
         self._note_what_holds()
@@ -192,7 +191,6 @@ class Trace:
         self.containers += [each.param_groups for each in optimizers]
         self.lengths = [len(each) for each in self.containers]
         self.entries = [(owner, name, owner.get(name)) for owner, name in facts]
-        self.guards = list(tracing.tape.guards.values())
         self.leaves_now = [
             (each.tensor, each.requires_grad, each.grad is None) for each in tracing.states.values()
         ]
@@ -204,9 +202,6 @@ class Trace:
                 return False
         if [len(each) for each in self.containers] != self.lengths:
             return False
-        for guard in self.guards:
-            if not guard():
-                return False
         for tensor, learns, had_no_gradient in self.leaves_now:
             if tensor._requires_grad is not learns:
                 return False
@@ -214,20 +209,14 @@ class Trace:
                 return False
         return True
 
-    def counted(self) -> list[Any]:
-        """What the counters of the optimizers will be after a run."""
-        return [counter.number.compute() for _, counter in self.tracing.counters]
-
     def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
         table = {tensor: now for (tensor, _, _), now in zip(self.inputs, tensors_in(given))}
         return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
-    def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
+    def finish(self, arrays: tuple[Any, ...]) -> Any:
         """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
-        for (tensor, _), number in zip(self.tracing.counters, counted):
-            tensor.array[...] = number
         line = self.line
         for tensor in self.changed:
             (tensor._storage or storage_of(tensor)).changed(line)
