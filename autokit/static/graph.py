@@ -180,9 +180,9 @@ class Graph:
         return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
 
     def diff(self, other: Graph) -> str:
-        """The rows of the table that only this graph has, each after ``-``, and those of ``other`` after ``+``."""
-        rows = [["  ".join(_row(node)) for node in graph.nodes] for graph in (self, other)]
-        lines = difflib.unified_diff(*rows, n=0, lineterm="")
+        """The rows of the table that only this graph has, after ``-``, and those of ``other`` after ``+``."""
+        mine, theirs = [["  ".join(_row(node)) for node in graph.nodes] for graph in (self, other)]
+        lines = difflib.unified_diff(mine, theirs, n=0, lineterm="")
         return "\n".join([line for line in lines if not line.startswith(("---", "+++", "@@"))])
 
 

@@ -44,7 +44,7 @@ class Number(Traced):
         return Traced(self.tape, self.tape.number(self.read, self.node.label, self.node.value.astype(dtype)))
 
     def __bool__(self) -> bool:
-        condition = np.not_equal(self, 0)
+        condition: Any = np.not_equal(self, 0)
         holds = bool(condition.node.value)
         (condition if holds else ~condition).check(Unexpected, ())
         return holds
@@ -55,7 +55,7 @@ class Number(Traced):
             "math would fix it: write the formula with + - * / and **, as (1 - beta) ** 0.5 for a root."
         )
 
-    __int__ = __index__ = __float__
+    __int__ = __index__ = __float__  # type: ignore[assignment]
 
 
 def _operator(name: str) -> Callable[..., Any]:
