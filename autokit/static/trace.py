@@ -189,6 +189,8 @@ class Trace:
         for group, before, meanwhile in [group for groups in optimizers.values() for group in groups]:
             facts += [(group, name) for name in before if meanwhile[name] is before[name]]
         self.containers += [each.param_groups for each in optimizers]
+        hooks = [vars(each._hooks).values() for each in modules if each._hooks is not None]
+        self.containers += [each for several in hooks for each in several]
         self.lengths = [len(each) for each in self.containers]
         self.entries = [(owner, name, owner.get(name)) for owner, name in facts]
         self.leaves_now = [

@@ -42,6 +42,8 @@ write into new arrays of their own."""
 OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
 """Operations whose derivatives are one call each."""
 
+_HOOK = "a hook runs in Python, and a graph holds no Python: remove() its handle, or keep to eager."
+
 
 class Tracing(Detour):
     """The detour in whose ``with`` block operations are written down; afterwards all tensors are as before.
@@ -141,6 +143,8 @@ class Tracing(Detour):
         """Take the parameters and the buffers of a module as states, under their names."""
         for path, module in root.named_modules():
             self.modules.setdefault(module, f"{name}.{path}".strip("."))
+            if module._hooks is not None and any(vars(module._hooks).values()):
+                raise refused(_HOOK)
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
             self.adopt(tensor, f"{name}.{path}".strip("."))
 
@@ -169,7 +173,7 @@ class Tracing(Detour):
                 "static one begins. Compute it in the function, or detach() it."
             )
         if "_hooks" in tensor.__dict__ or "_post_accumulate_hooks" in tensor.__dict__:
-            raise refused("a hook runs in Python, and a graph holds no Python: remove it, or keep to eager.")
+            raise refused(_HOOK)
         label = name or self.names.get(tensor) or tensor.name or named or "tensor"
         while label in self.labels:
             label += "_"

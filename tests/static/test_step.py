@@ -337,16 +337,12 @@ def replace_activation(model, optimizer):
     model[1] = nn.ReLU()
 
 
-def hook(model, optimizer):
-    model[0].register_forward_hook(lambda module, given, result: result * 2)
-
-
 def whole_number(model, optimizer):
     optimizer.param_groups[0].update(lr=1, maximize=True)
 
 
 @pytest.mark.parametrize(
-    "change", (load_older_state, freeze, replace_layer, replace_activation, hook, whole_number)
+    "change", (load_older_state, freeze, replace_layer, replace_activation, whole_number)
 )
 def test_a_program_that_changes_between_runs_is_traced_again(change):
     losses = []
@@ -360,6 +356,16 @@ def test_a_program_that_changes_between_runs_is_traced_again(change):
                 change(model, optimizer)
             losses.append(run[place](*batch(seed=step)).item())
     np.testing.assert_allclose(losses[7:], losses[:7], rtol=1e-6)
+
+
+def test_a_hook_is_refused_whenever_it_comes():
+    model, _, _, static = training()
+    for _ in range(2):
+        static(*batch())
+        handle = model[0].register_forward_hook(print)
+        with pytest.raises(StaticError, match="a hook runs in Python"):
+            static(*batch())
+        handle.remove()
 
 
 def test_an_optimizer_that_replaces_its_state_is_refused():
@@ -476,7 +482,9 @@ def test_check_names_the_line_at_which_a_fixed_number_has_changed():
     static = compile(lambda x: (torch.sin(x) * scale[0]).sum())
     static(torch.ones(3))
     scale[0] = 3.0
-    with pytest.raises(StaticError, match=r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"):
+    with pytest.raises(
+        StaticError, match=r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
+    ):
         static.check(torch.ones(3))
     removed, added = static.passes[0].before.diff(static.graph).split("\n")[:2]
     assert removed[0] == "-" and added[0] in "-+"
