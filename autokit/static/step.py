@@ -264,12 +264,15 @@ class Step:
             lines += [f"  {name}: {seconds * 1e3:.1f} ms" for name, seconds in plan.seconds.items()]
             lines += [f"  {each.name}: {each.words}" for each in plan.passes]
             for node in nodes:
+                where = described(node.line)
                 if node.name.removesuffix("_backward") in OPAQUE:
-                    lines.append(f"  one call: {node.name}, {described(node.line)}")
+                    lines.append(f"  one call: {node.name}, {where}")
                 elif node.kind == "const":
-                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {described(node.line)}")
+                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {where}")
+                numbers = [each for each in node.args if isinstance(each, float | np.floating)]
+                lines += [f"  fixed: {number:g}, {where}" for number in numbers if node.phase == "forward"]
             lines += [f"  {words}" for words in plan.trace.tracing.tape.remarks.values()]
-        return "\n".join([*lines, *self.remarks])
+        return "\n".join(dict.fromkeys([*lines, *self.remarks]))
 
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Run this call eagerly and statically from the same state, and compare all that they compute.

@@ -11,6 +11,7 @@ import numpy as np
 
 from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.halves import Halves
@@ -66,10 +67,9 @@ class Trace:
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         with tracing:
-            for each in others:
-                tracing.take_part("", each)
-            for name, each in _named_in(function).items():
-                tracing.take_part(name, each)
+            named = [*_named_in(function).items(), *[("", each) for each in others]]
+            for name, each in sorted(named, key=lambda pair: isinstance(pair[1], Optimizer)):
+                tracing.take_part(name, each)  # names come from modules
             args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()

@@ -492,10 +492,11 @@ def test_check_names_the_line_at_which_a_fixed_number_has_changed():
 
 def test_explain_lists_signatures_passes_times_and_fixed_numbers():
     weights = np.ones(4, np.float32)
-    static = compile(lambda x: (x * torch.from_numpy(weights)).sum())
+    static = compile(lambda x: (x * torch.from_numpy(weights) * 2.5).sum())
     static(torch.ones(2, 4))
     text = static.explain()
     assert "built for [2, 4]" in text and "tracing:" in text and "fixed: float32[4]" in text
+    assert "fixed: 2.5, test_step.py" in text
     assert "dead code" in text and "def " in static.source
 
 
