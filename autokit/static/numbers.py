@@ -43,6 +43,12 @@ class Number(Traced):
             return Traced(self.tape, self.node).astype(dtype)
         return Traced(self.tape, self.tape.number(self.read, self.node.label, self.node.value.astype(dtype)))
 
+    def tensor(self, *others: Any) -> Tensor:
+        """The number as a tensor, with the dtype of the ``others`` beside it."""
+        arrays = [each.array for each in others if isinstance(each, Tensor)]
+        floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
+        return new_tensor(self.cast(np.result_type(*floats) if floats else np.dtype(np.float32)))
+
     def __bool__(self) -> bool:
         condition: Any = np.not_equal(self, 0)
         holds = bool(condition.node.value)
@@ -64,8 +70,7 @@ def _operator(name: str) -> Callable[..., Any]:
 
     def apply(self: Number, *others: Any) -> Any:
         if others and isinstance(others[0], Tensor):
-            tensor = new_tensor(self.cast(np.result_type(others[0].array.dtype, 0.0)))
-            return getattr(tensor, name)(*others)
+            return getattr(self.tensor(*others), name)(*others)
         result = of_arrays(self, *others)
         alone = all([isinstance(each, Number | int | float) for each in others])
         return Number(self.tape, result.node) if alone else result

@@ -82,15 +82,7 @@ class Tracing(Detour):
 
     def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
         """Note the calls of a rule as parts of its operation."""
-        kinds = [each.array.dtype for each in operands if isinstance(each, Tensor)]
-        operands = tuple(
-            [
-                new_tensor(each.cast(np.result_type(*kinds, np.float32)))
-                if isinstance(each, Number)
-                else each
-                for each in operands
-            ]
-        )
+        operands = tuple([each.tensor(*operands) if isinstance(each, Number) else each for each in operands])
         for each in operands:
             if isinstance(each, Tensor):
                 self.adopt(each)
