@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autokit.base.generator import STREAMS
-from autokit.static.errors import StaticError
+from autokit.static.errors import StaticError, described
+from autokit.static.interpret import node_by_node
 from autokit.static.trace import tensors_in
 
 TOLERANCE = 1e-5
@@ -24,41 +25,45 @@ def compare_with_eager(step: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         expected = _named_values(trace, step.function(*args, **kwargs))
         before.restore()
         computed = _named_values(trace, plan(arrays, (args, kwargs)))
+        before.restore()
+        for name, value in expected.items():
+            if _differ(value, computed[name]):
+                where = _first_difference(trace, step.trace(args, kwargs), arrays)
+                raise StaticError(f"{name} of the static graph is not that of the eager run.{where}")
     finally:
         before.restore()
-    for name, value in expected.items():
-        distance = _distance(value, computed[name])
-        if distance > TOLERANCE:
-            raise StaticError(
-                f"{name} of the static graph is not that of the eager run: they differ by {distance:.2g} of "
-                "the largest number in it. Either the function depends on something that a graph fixes, such "
-                "as a number of Python's that changes; .explain() lists those. Or it is a mistake in autokit."
+
+
+def _first_difference(trace: Any, now: Any, arrays: list[Any]) -> str:
+    """The first node of a trace that computes something else than in a trace of the function as it is now."""
+    for (node, value), new in zip(node_by_node(trace.graph, arrays), now.graph.nodes):
+        is_same_call = (node.kind, node.name, node.shape) == (new.kind, new.name, new.shape)
+        if not is_same_call or node.dtype is not None and _differ(new.value, value):
+            return (
+                f"\n  {described(new.line)}\n  {node!r}, {node.name}, is the first node that differs: the "
+                "function depends on something that a graph fixes, such as a number of Python's that "
+                "changes. Pass it as an argument; .explain() lists what is fixed."
             )
+    return " Its nodes compute the same: the code that is made of them is wrong, a mistake in autokit."
 
 
 def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     """Copies of the results of a run, and of all states after it."""
     tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
     tensors += [(node.label, tensor) for tensor, node in trace.states]
-    tensors += [(counter.number.text, tensor) for tensor, counter in trace.tracing.counters]
     arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
     return {name: np.array(array) for name, array in arrays if array is not None}
 
 
-def _distance(one: Any, other: Any) -> float:
-    if one.shape != other.shape:
-        return np.inf
-    if one.dtype.kind != "f":
-        return 0.0 if np.array_equal(one, other) else np.inf
-    if not one.size or np.array_equal(one, other, equal_nan=True):
-        return 0.0
-    with np.errstate(all="ignore"):
-        apart = np.abs(one.astype(np.float64) - other).max() / max(np.abs(one).max(), 1e-30)
-    return float(apart) if apart == apart else np.inf
+def _differ(one: Any, other: Any) -> bool:
+    if one.shape != other.shape or one.dtype.kind != "f":
+        return not np.array_equal(one, other)
+    largest = np.abs(one[np.isfinite(one)]).max(initial=1e-30)
+    return not np.allclose(one, other, 0, TOLERANCE * largest, equal_nan=True)
 
 
 class Snapshot:
-    """What a run changes: arrays, gradients, counters and random streams."""
+    """What a run changes: arrays, gradients and random streams."""
 
     def __init__(self, trace: Any) -> None:
         self.tensors = [(each, each.array, each._grad) for each in trace.tracing.states]

@@ -12,6 +12,7 @@ TOPLAS 13, 1991.
 from __future__ import annotations
 
 import copy
+import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -174,16 +175,24 @@ class Graph:
 
     def table(self) -> str:
         """A row for each node: its number, its call, dtype and shape, phase, operation, and line."""
-        rows = [["node", "call", "operands", "value", "phase", "operation", "line"]]
-        for node in self.nodes:
-            call = node.name if node.kind in ("call", "view") else f"{node.kind} {node.label}".strip()
-            named = [f"{name}={_written(value)}" for name, value in node.settings.items()]
-            operands = ", ".join([*map(_written, node.args), *named])
-            value = "" if node.dtype is None else f"{node.dtype}{list(node.shape)}"
-            line = str(node.line[1]) if node.line else ""
-            rows.append([str(node), call, operands, value, node.phase, node.operation, line])
+        rows = [["node", "call", "operands", "value", "phase", "operation", "line"], *map(_row, self.nodes)]
         widths = [max(map(len, column)) for column in zip(*rows)]
         return "\n".join(["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows])
+
+    def diff(self, other: Graph) -> str:
+        """The rows of the table that only this graph has, after ``-``, and those of ``other`` after ``+``."""
+        mine, theirs = [["  ".join(_row(node)) for node in graph.nodes] for graph in (self, other)]
+        lines = difflib.unified_diff(mine, theirs, n=0, lineterm="")
+        return "\n".join([line for line in lines if not line.startswith(("---", "+++", "@@"))])
+
+
+def _row(node: Node) -> list[str]:
+    """A node's row of the table."""
+    call = node.name if node.kind in ("call", "view") else f"{node.kind} {node.label}".strip()
+    named = [f"{name}={_written(value)}" for name, value in node.settings.items()]
+    operands = ", ".join([*map(_written, node.args), *named])
+    value = "" if node.dtype is None else f"{node.dtype}{list(node.shape)}"
+    return [str(node), call, operands, value, node.phase, node.operation, str((node.line or "  ")[1])]
 
 
 def nodes_in(args: Any) -> Iterator[Node]:

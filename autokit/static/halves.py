@@ -14,7 +14,6 @@ import numpy as np
 from autokit.autograd import grad
 from autokit.engine.function import Function, once_differentiable
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.static.graph import Graph, Node, substitute
 from autokit.static.traced import Tape
 
 
@@ -37,30 +36,29 @@ class Halves:
         first, tape.phase = tape.graph, "backward"
         self.places = [place for place, _ in results]
         zeros = [np.zeros_like(result.array.node.value) for _, result in results]
-        seeds = [tape.given("input", zero, f"gradient {place}") for place, zero in zip(self.places, zeros)]
-        del first.inputs[-len(seeds) :]
-        ends = grad(
-            [result for _, result in results], leaves, list(map(new_tensor, seeds)), allow_unused=True
+        given = [tape.given("input", zero, f"gradient {place}") for place, zero in zip(self.places, zeros)]
+        seeds = [each.node for each in given]
+        gradients = grad(
+            [result for _, result in results], leaves, list(map(new_tensor, given)), allow_unused=True
         )
-        self.leaves = [leaf for leaf, end in zip(leaves, ends) if end is not None]
-        outputs = [end.array.node for end in ends if end is not None]
-        nodes = [seed.node for seed in seeds]
-        later = _depending_on(first, nodes)
-        calls = [node for node in first.nodes if node in later and node not in nodes]
-        operands = [operand for node in calls for operand in node.operands()]
-        read = [node for node in dict.fromkeys([*operands, *outputs]) if node not in later]
-        saved = {
-            node: Node(node.id, "input", "input", value=node.value, label=f"saved {node.id}")
-            for node in read
-            if node.kind != "const"
-        }
-        for node in calls:
-            node.args, node.settings = substitute(node.args, saved), substitute(node.settings, saved)
-        self.graph = Graph()
-        self.graph.outputs = [saved.get(node, node) for node in outputs]
-        self.graph.inputs = [*saved.values(), *nodes]
-        constants = [node for node in read if node.kind == "const"]
-        self.graph.nodes = [*constants, *self.graph.inputs, *calls]
+        self.leaves = [leaf for leaf, gradient in zip(leaves, gradients) if gradient is not None]
+        ends = [gradient.array.node for gradient in gradients if gradient is not None]
+        later = {*seeds}
+        for node in first.nodes:
+            if not later.isdisjoint(node.operands()):
+                later.add(node)
+        read = {*ends}.union(*[node.operands() for node in later])
+        saved = [each for each in first.nodes if each in read - later and each.kind != "const"]
+        self.graph = second = first.copy()
+        twins = dict(zip(first.nodes, second.nodes))
+        for node in saved:
+            twin = twins[node]
+            twin.kind, twin.name, twin.label = "input", "input", f"saved {node.id}"
+            twin.function, twin.args, twin.settings = None, (), {}
+        second.inputs = [twins[node] for node in (*saved, *seeds)]
+        second.outputs, second.states, second.updates = [twins[node] for node in ends], [], {}
+        second.nodes = second.needed([*second.inputs, *second.outputs])
+        del first.inputs[-len(seeds) :]
         first.nodes[:] = [node for node in first.nodes if node not in later]
         self.saved = slice(len(first.outputs), len(first.outputs) + len(saved))
         first.outputs += saved
@@ -91,12 +89,3 @@ class _Static(Function):
         halves = ctx.halves
         given = [gradients[place].array for place in halves.places]
         return (None,) * 4 + tuple(map(new_tensor, ctx.back(*ctx.kept, *given)))
-
-
-def _depending_on(graph: Graph, sources: list[Node]) -> set[Node]:
-    """The nodes that are computed from ``sources``, and these."""
-    found = set(sources)
-    for node in graph.nodes:
-        if any([operand in found for operand in node.operands()]):
-            found.add(node)
-    return found

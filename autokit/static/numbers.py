@@ -1,12 +1,12 @@
-"""Numbers that Python computes before each run: a learning rate, and what a formula makes of it.
+"""Numbers of Python's that change from run to run: a learning rate, and what a formula makes of it.
 
 While a step is traced, an optimizer's settings are :class:`Number` objects. They take part in the formulas as
-Python's numbers do, and remember how they were computed, so that a schedule and Adam's corrections go on.
+Python's numbers do, and what is computed of them is part of the graph, so that a schedule and Adam's
+corrections go on.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -14,121 +14,82 @@ import numpy as np
 
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.static.errors import refused
+from autokit.static.graph import Node
+from autokit.static.traced import Tape, Traced, Unexpected
 
 
-class Number:
-    """A number of Python's that is computed anew before each run.
+class Number(Traced):
+    """A number of Python's: beside an array it takes the dtype of that.
 
     Parameters
     ----------
     tape : Tape
-        The graph that it belongs to.
-    compute : callable
-        Gives its value.
-    text : str
-        How it is computed, in words; two numbers of one text are the same.
-    value : float
-        Its value while the graph is built.
+    node : Node
+        Its value, in float64.
+    read : callable, optional
+        Gives it before each run, if Python knows it.
     """
 
-    __slots__ = ("compute", "tape", "text", "value")
-    __hash__ = object.__hash__
+    __slots__ = ("read",)
+    is_weak = True
 
-    def __init__(self, tape: Any, compute: Callable[[], float], text: str, value: float) -> None:
-        self.tape, self.compute, self.text, self.value = tape, compute, text, value
+    def __init__(self, tape: Tape, node: Node, read: Callable[[], float] | None = None) -> None:
+        super().__init__(tape, node)
+        self.read = read
 
-    def tensor(self) -> Tensor:
-        """The same as a tensor without dimensions."""
-        return new_tensor(self.tape.number(self, np.dtype(np.float32)))
+    def cast(self, dtype: np.dtype[Any]) -> Traced:
+        """The number in ``dtype``."""
+        if self.read is None:
+            return Traced(self.tape, self.node).astype(dtype)
+        return Traced(self.tape, self.tape.number(self.read, self.node.label, self.node.value.astype(dtype)))
 
-    def __neg__(self) -> Number:
-        compute = self.compute
-        return Number(self.tape, lambda: -compute(), f"-{self.text}", -self.value)
+    def tensor(self, *others: Any) -> Tensor:
+        """The number as a tensor, with the dtype of the ``others`` beside it."""
+        arrays = [each.array for each in others if isinstance(each, Tensor)]
+        floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
+        return new_tensor(self.cast(np.result_type(*floats) if floats else np.dtype(np.float32)))
 
     def __bool__(self) -> bool:
-        return self.tape.guard(self, bool, self.text)
+        condition: Any = np.not_equal(self, 0)
+        holds = bool(condition.node.value)
+        (condition if holds else ~condition).check(Unexpected, ())
+        return holds
 
     def __float__(self) -> float:
         raise refused(
-            f"{self.text} changes from run to run, and float(), int() or a function of math would fix it: "
-            "write the formula with + - * / and **, as (1 - beta) ** 0.5 for a root."
+            f"{self.node.label or 'a number'} changes from run to run, and float(), int() or a function of "
+            "math would fix it: write the formula with + - * / and **, as (1 - beta) ** 0.5 for a root."
         )
 
-    __int__ = __index__ = __float__
-
-    def __repr__(self) -> str:
-        return self.text
+    __int__ = __index__ = __float__  # type: ignore[assignment]
 
 
-def _arithmetic(symbol: str, function: Callable[[Any, Any], Any], turned: bool) -> Callable[..., Any]:
-    """The method of :class:`Number` for an operator; ``turned`` where the number stands on the right."""
+def _operator(name: str) -> Callable[..., Any]:
+    """An operator: among numbers of Python's the result is one, too."""
+    of_arrays = getattr(Traced, name)
 
-    def method(self: Number, other: Any) -> Any:
-        if isinstance(other, Tensor):
-            return function(other, self.tensor()) if turned else function(self.tensor(), other)
-        if isinstance(other, np.generic):
-            other = other.item()
-        if not isinstance(other, Number | int | float):
-            if getattr(other, "tape", None) is None:
-                return NotImplemented
-            mine = self.tape.number(self, np.result_type(other.dtype, 0.0))
-            return function(other, mine) if turned else function(mine, other)
-        if not isinstance(other, Number):
-            fixed = float(other)
-            other = Number(self.tape, lambda: fixed, repr(fixed), fixed)
-        one, two = (other, self) if turned else (self, other)
-        first, second, text = one.compute, two.compute, f"({one.text} {symbol} {two.text})"
-        return Number(self.tape, lambda: function(first(), second()), text, function(one.value, two.value))
+    def apply(self: Number, *others: Any) -> Any:
+        if others and isinstance(others[0], Tensor):
+            return getattr(self.tensor(*others), name)(*others)
+        result = of_arrays(self, *others)
+        alone = all([isinstance(each, Number | int | float) for each in others])
+        return Number(self.tape, result.node) if alone else result
 
-    return method
+    return apply
 
 
-def _comparison(function: Callable[[Any, Any], bool], symbol: str) -> Callable[..., bool]:
-    """A comparison with a fixed number: its answer belongs to what the graph stands for."""
-
-    def method(self: Number, other: Any) -> bool:
-        limit = other.value if isinstance(other, Number) else other
-        return self.tape.guard(
-            self, lambda value: bool(function(value, limit)), f"{self.text} {symbol} {limit}"
-        )
-
-    return method
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    for _which in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Number, _which, _operator(_which))
+for _which in ("__neg__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
+    setattr(Number, _which, _operator(_which))
 
 
-for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**"}.items():
-    setattr(Number, f"__{_name}__", _arithmetic(_symbol, getattr(operator, _name), False))
-    setattr(Number, f"__r{_name}__", _arithmetic(_symbol, getattr(operator, _name), True))
-for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
-    setattr(Number, f"__{_name}__", _comparison(getattr(operator, _name), _symbol))
+class Counter(Traced):
+    """A state of an optimizer that is one number, such as how many steps it took."""
 
-
-class Counter:
-    """A state of an optimizer that is one number, such as how many steps it took.
-
-    It stands in for an array without dimensions, and is written after each run.
-    """
-
-    shape: tuple[int, ...] = ()
-    ndim, size = 0, 1
-
-    def __init__(self, tape: Any, array: Any, text: str) -> None:
-        self.array, self.dtype = array, array.dtype
-        self.number = Number(tape, array.item, text, array.item())
+    __slots__ = ()
 
     def item(self) -> Number:
         """The number that it counts up to in this step."""
-        return self.number
-
-    def _changed(self, number: Number) -> Counter:
-        # An array would round as well.
-        compute, kind = number.compute, self.dtype.type
-        self.number = Number(
-            number.tape, lambda: float(kind(compute())), number.text, float(kind(number.value))
-        )
-        return self
-
-    def __iadd__(self, other: Any) -> Counter:
-        return self._changed(self.number + other)
-
-    def __imul__(self, other: Any) -> Counter:
-        return self._changed(self.number * other)
+        return Number(self.tape, self.astype(np.float64).node)

@@ -99,11 +99,10 @@ class Plan:
         """Run on the ``arrays`` of the arguments ``given``."""
         self.runs += 1
         run, trace = run or self.run, self.trace
-        counted = trace.counted()
         if trace.halves is None:
-            return trace.finish(run(*arrays), counted)
+            return trace.finish(run(*arrays))
         results = trace.halves.apply(run, self.back, arrays, trace.leaves(given))
-        return trace.finish(results, counted)
+        return trace.finish(results)
 
 
 class Step:
@@ -265,12 +264,15 @@ class Step:
             lines += [f"  {name}: {seconds * 1e3:.1f} ms" for name, seconds in plan.seconds.items()]
             lines += [f"  {each.name}: {each.words}" for each in plan.passes]
             for node in nodes:
+                where = described(node.line)
                 if node.name.removesuffix("_backward") in OPAQUE:
-                    lines.append(f"  one call: {node.name}, {described(node.line)}")
+                    lines.append(f"  one call: {node.name}, {where}")
                 elif node.kind == "const":
-                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {described(node.line)}")
+                    lines.append(f"  fixed: {node.dtype}{list(node.shape)}, {where}")
+                numbers = [each for each in node.args if isinstance(each, float | np.floating)]
+                lines += [f"  fixed: {number:g}, {where}" for number in numbers if node.phase == "forward"]
             lines += [f"  {words}" for words in plan.trace.tracing.tape.remarks.values()]
-        return "\n".join([*lines, *self.remarks])
+        return "\n".join(dict.fromkeys([*lines, *self.remarks]))
 
     def check(self, *args: Any, **kwargs: Any) -> None:
         """Run this call eagerly and statically from the same state, and compare all that they compute.

@@ -11,6 +11,7 @@ import numpy as np
 
 from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.halves import Halves
@@ -66,10 +67,9 @@ class Trace:
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         with tracing:
-            for each in others:
-                tracing.take_part("", each)
-            for name, each in _named_in(function).items():
-                tracing.take_part(name, each)
+            named = [*_named_in(function).items(), *[("", each) for each in others]]
+            for name, each in sorted(named, key=lambda pair: isinstance(pair[1], Optimizer)):
+                tracing.take_part(name, each)  # names come from modules
             args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
@@ -78,9 +78,8 @@ class Trace:
         self.changed: list[Any] = []
         self.gradients: list[tuple[Any, int | None]] = []
         for kept in tracing.states.values():
-            if kept.node is not None:
-                self._conclude(kept, kept.node)
-                self._conclude_gradient(kept)
+            self._conclude(kept, kept.node)
+            self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
         self._note_what_holds()
@@ -190,9 +189,10 @@ class Trace:
         for group, before, meanwhile in [group for groups in optimizers.values() for group in groups]:
             facts += [(group, name) for name in before if meanwhile[name] is before[name]]
         self.containers += [each.param_groups for each in optimizers]
+        hooks = [vars(each._hooks).values() for each in modules if each._hooks is not None]
+        self.containers += [each for several in hooks for each in several]
         self.lengths = [len(each) for each in self.containers]
         self.entries = [(owner, name, owner.get(name)) for owner, name in facts]
-        self.guards = list(tracing.tape.guards.values())
         self.leaves_now = [
             (each.tensor, each.requires_grad, each.grad is None) for each in tracing.states.values()
         ]
@@ -204,9 +204,6 @@ class Trace:
                 return False
         if [len(each) for each in self.containers] != self.lengths:
             return False
-        for guard in self.guards:
-            if not guard():
-                return False
         for tensor, learns, had_no_gradient in self.leaves_now:
             if tensor._requires_grad is not learns:
                 return False
@@ -214,20 +211,14 @@ class Trace:
                 return False
         return True
 
-    def counted(self) -> list[Any]:
-        """What the counters of the optimizers will be after a run."""
-        return [counter.number.compute() for _, counter in self.tracing.counters]
-
     def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
         table = {tensor: now for (tensor, _, _), now in zip(self.inputs, tensors_in(given))}
         return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
-    def finish(self, arrays: tuple[Any, ...], counted: list[Any]) -> Any:
+    def finish(self, arrays: tuple[Any, ...]) -> Any:
         """Write what Python keeps after a run, and build the result from the outputs' ``arrays``."""
-        for (tensor, _), number in zip(self.tracing.counters, counted):
-            tensor.array[...] = number
         line = self.line
         for tensor in self.changed:
             (tensor._storage or storage_of(tensor)).changed(line)
@@ -261,7 +252,7 @@ def _hoist_checks(graph: Graph) -> None:
     """Let checks that no draw leads to run before all else: a run that they stop has changed nothing."""
     drawn: set[Node] = set()
     for node in graph.nodes:
-        if node.kind in ("draw", "effect") or any([operand in drawn for operand in node.operands()]):
+        if node.kind in ("draw", "effect") or not drawn.isdisjoint(node.operands()):
             drawn.add(node)
     first = set(graph.needed([node for node in graph.nodes if node.kind == "check" and node not in drawn]))
     given = {*graph.inputs, *graph.states}

@@ -24,7 +24,6 @@ from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
 from autokit.static.graph import Graph, Node, mapped, nodes_in
-from autokit.static.numbers import Number
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
@@ -52,8 +51,6 @@ class Tape:
         Whether the values are those of an example, so that a check that fails for them is an error.
     remarks : dict
         What :meth:`Step.explain` is to say of this graph: by the line of the program, a sentence.
-    guards : dict
-        Conditions on numbers of Python's under which the graph holds, by their text.
     """
 
     def __init__(self) -> None:
@@ -61,9 +58,8 @@ class Tape:
         self.operation, self.phase, self.module = "", "forward", ""
         self.has_example = False
         self.remarks: dict[Any, str] = {}
-        self.guards: dict[str, Any] = {}
         self._constants: dict[int, tuple[Any, Node]] = {}
-        self._numbers: dict[Any, Traced] = {}
+        self._numbers: dict[Any, Node] = {}
 
     def add(self, kind: str, name: str, *parts: Any, **more: Any) -> Node:
         """Append a node, which is part of the operation, the phase and the line at hand."""
@@ -81,10 +77,13 @@ class Tape:
     def call(self, name: str, function: Any, args: Any, settings: Any = None, kind: str = "call") -> Any:
         """Note a call and compute it on the example; several results are parts of one node."""
         settings = settings or {}
-        if any([isinstance(each, Number) for each in args]):
-            kinds = [each.dtype for each in args if hasattr(each, "dtype")]
+        weak = [isinstance(each, Traced) and each.is_weak for each in args]
+        if any(weak):
+            kinds = [
+                each.dtype for each, is_weak in zip(args, weak) if not is_weak and hasattr(each, "dtype")
+            ]
             common = np.result_type(*kinds, 0.0)
-            args = tuple([self.number(each, common) if isinstance(each, Number) else each for each in args])
+            args = tuple([each.cast(common) if is_weak else each for each, is_weak in zip(args, weak)])
         operands, named = self.lifted((args, settings))
         with np.errstate(all="ignore"):
             value = function(*_example(operands), **_example(named))
@@ -137,20 +136,12 @@ class Tape:
         self._constants[id(array)] = array, node
         return node
 
-    def number(self, number: Number, dtype: np.dtype[Any]) -> Traced:
-        """The node of a number that Python computes before each run, as an array without dimensions."""
-        key, kind = (number.text, dtype), dtype.type
+    def number(self, read: Callable[[], float], text: str, value: np.ndarray) -> Node:
+        """The node of a number that Python knows before each run, with the dtype of the example ``value``."""
+        key, kind = (text, value.dtype), value.dtype.type
         if key not in self._numbers:
-            node = self.add("number", number.text, lambda: kind(number.compute()), label=number.text)
-            node.value, node.shape, node.dtype = np.asarray(kind(number.value)), (), dtype
-            self._numbers[key] = Traced(self, node)
+            self._numbers[key] = self.add("number", text, lambda: kind(read()), value=value, label=text)
         return self._numbers[key]
-
-    def guard(self, number: Number, test: Callable[[float], bool], text: str) -> bool:
-        """Whether ``test`` holds for a number; if it ceases to, the graph does not hold any more."""
-        holds = test(number.value)
-        self.guards[text] = lambda: test(number.compute()) == holds
-        return holds
 
     def check(self, condition: Traced, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
         """Stop each run in which ``condition`` is false, with the error ``explain(*values)``."""
@@ -205,6 +196,7 @@ class Traced(NDArrayOperatorsMixin):
     __slots__ = ("__weakref__", "_node", "chain", "root", "tape", "version")
     __hash__ = object.__hash__
     __array_priority__ = 1000
+    is_weak = False
 
     def __init__(self, tape: Tape, node: Node, root: Traced | None = None, chain: Any = ()) -> None:
         self.tape, self._node, self.root, self.chain = tape, node, root, chain

@@ -42,6 +42,8 @@ write into new arrays of their own."""
 OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
 """Operations whose derivatives are one call each."""
 
+_HOOK = "a hook runs in Python, and a graph holds no Python: remove() its handle, or keep to eager."
+
 
 class Tracing(Detour):
     """The detour in whose ``with`` block operations are written down; afterwards all tensors are as before.
@@ -65,7 +67,6 @@ class Tracing(Detour):
         self.states: dict[Tensor, Kept] = {}
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
-        self.counters: list[tuple[Any, Counter]] = []
         self.optimizers: dict[Any, list[tuple[dict[str, Any], ...]]] = {}
         self.labels: set[str] = set()
         self.generators: dict[Any, tuple[_Draws, Any, dict[str, Any]]] = {}
@@ -81,7 +82,7 @@ class Tracing(Detour):
 
     def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
         """Note the calls of a rule as parts of its operation."""
-        operands = tuple([each.tensor() if isinstance(each, Number) else each for each in operands])
+        operands = tuple([each.tensor(*operands) if isinstance(each, Number) else each for each in operands])
         for each in operands:
             if isinstance(each, Tensor):
                 self.adopt(each)
@@ -134,6 +135,8 @@ class Tracing(Detour):
         """Take the parameters and the buffers of a module as states, under their names."""
         for path, module in root.named_modules():
             self.modules.setdefault(module, f"{name}.{path}".strip("."))
+            if module._hooks is not None and any(vars(module._hooks).values()):
+                raise refused(_HOOK)
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
             self.adopt(tensor, f"{name}.{path}".strip("."))
 
@@ -151,7 +154,7 @@ class Tracing(Detour):
     def adopt(self, tensor: Tensor, name: str = "") -> None:
         """Make a state of ``tensor``, unless it is traced already."""
         array = tensor.array
-        if array.__class__ is Traced or array.__class__ is Counter:
+        if isinstance(array, Traced):
             return
         named = name_in_program(tensor)
         if not isinstance(array, np.ndarray):
@@ -162,7 +165,7 @@ class Tracing(Detour):
                 "static one begins. Compute it in the function, or detach() it."
             )
         if "_hooks" in tensor.__dict__ or "_post_accumulate_hooks" in tensor.__dict__:
-            raise refused("a hook runs in Python, and a graph holds no Python: remove it, or keep to eager.")
+            raise refused(_HOOK)
         label = name or self.names.get(tensor) or tensor.name or named or "tensor"
         while label in self.labels:
             label += "_"
@@ -230,7 +233,9 @@ class Tracing(Detour):
         if isinstance(value, tuple):
             parts = [lambda place=place: read()[place] for place in range(len(value))]
             return tuple([self._number(part, f"{text}[{place}]") for place, part in enumerate(parts)])
-        return Number(self.tape, read, text, value) if isinstance(value, float) else value
+        if not isinstance(value, float):
+            return value
+        return Number(self.tape, self.tape.number(read, text, np.array(value)), read)
 
     def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
         """Trace a step of an optimizer, with its memory as states."""
@@ -239,7 +244,10 @@ class Tracing(Detour):
         before = {param: dict(memory) for param, memory in optimizer.state.items()}
         for param, memory in before.items():
             for name, value in memory.items():
-                self._adopt_memory(value, f"{self.states[param].label}.{name}", name in optimizer.numbers)
+                if isinstance(value, Tensor):
+                    self.adopt(value, f"{self.states[param].label}.{name}")
+                    if name in optimizer.numbers:
+                        value.array.__class__ = Counter
         try:
             with self._part_of(type(optimizer).__name__, "update", ""):
                 return proceed()
@@ -255,17 +263,6 @@ class Tracing(Detour):
                         "the optimizer puts other objects into its state, and a run only writes into the "
                         "tensors there: keep numbers as tensors, and change them in place, as by add_()."
                     )
-
-    def _adopt_memory(self, value: Any, label: str, counts: bool) -> None:
-        if not isinstance(value, Tensor):
-            return
-        if not counts:
-            self.adopt(value, label)
-        elif value.array.__class__ is not Counter:
-            counter = Counter(self.tape, value.array, label)
-            self.states[value] = Kept(value, label, value.array, counter)
-            value.array = counter
-            self.counters.append((value, counter))
 
     # ------------------------------------------------------------ the end
 
@@ -347,7 +344,7 @@ class Kept:
 
     def __init__(self, tensor: Tensor, label: str, array: Any, traced: Any) -> None:
         self.tensor, self.label, self.array, self.traced = tensor, label, array, traced
-        self.node: Node | None = getattr(traced, "node", None)  # there is none of a counter
+        self.node = traced.node
         self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
         self.grad_before: Node | None = None
         self.grad_after: Any = None

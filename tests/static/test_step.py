@@ -337,16 +337,12 @@ def replace_activation(model, optimizer):
     model[1] = nn.ReLU()
 
 
-def hook(model, optimizer):
-    model[0].register_forward_hook(lambda module, given, result: result * 2)
-
-
 def whole_number(model, optimizer):
     optimizer.param_groups[0].update(lr=1, maximize=True)
 
 
 @pytest.mark.parametrize(
-    "change", (load_older_state, freeze, replace_layer, replace_activation, hook, whole_number)
+    "change", (load_older_state, freeze, replace_layer, replace_activation, whole_number)
 )
 def test_a_program_that_changes_between_runs_is_traced_again(change):
     losses = []
@@ -360,6 +356,16 @@ def test_a_program_that_changes_between_runs_is_traced_again(change):
                 change(model, optimizer)
             losses.append(run[place](*batch(seed=step)).item())
     np.testing.assert_allclose(losses[7:], losses[:7], rtol=1e-6)
+
+
+def test_a_hook_is_refused_whenever_it_comes():
+    model, _, _, static = training()
+    for _ in range(2):
+        static(*batch())
+        handle = model[0].register_forward_hook(print)
+        with pytest.raises(StaticError, match="a hook runs in Python"):
+            static(*batch())
+        handle.remove()
 
 
 def test_an_optimizer_that_replaces_its_state_is_refused():
@@ -465,21 +471,32 @@ def test_check_compares_with_eager_and_leaves_all_as_it_was():
     static.check(*example)
     assert all([torch.equal(value, before[key]) for key, value in model.state_dict().items()])
     assert torch.equal(torch.get_rng_state(), stream)
-    node = next(
-        each for each in static.last.trace.graph.nodes if each.phase == "update" and each.name == "multiply"
-    )
-    node.args = (node.args[0], 3.0)
-    static.last.bind()
-    with pytest.raises(StaticError, match="differ by"):
+    right = static.last.run
+    static.last.run = lambda *arrays: tuple([each + 1 for each in right(*arrays)])
+    with pytest.raises(StaticError, match="is not that of the eager run.* the code that is made of them is wrong"):
         static.check(*batch(seed=6))
+
+
+def test_check_names_the_line_at_which_a_fixed_number_has_changed():
+    scale = [2.0]
+    static = compile(lambda x: (torch.sin(x) * scale[0]).sum())
+    static(torch.ones(3))
+    scale[0] = 3.0
+    with pytest.raises(
+        StaticError, match=r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
+    ):
+        static.check(torch.ones(3))
+    removed, added = static.passes[0].before.diff(static.graph).split("\n")[:2]
+    assert removed[0] == "-" and added[0] in "-+"
 
 
 def test_explain_lists_signatures_passes_times_and_fixed_numbers():
     weights = np.ones(4, np.float32)
-    static = compile(lambda x: (x * torch.from_numpy(weights)).sum())
+    static = compile(lambda x: (x * torch.from_numpy(weights) * 2.5).sum())
     static(torch.ones(2, 4))
     text = static.explain()
     assert "built for [2, 4]" in text and "tracing:" in text and "fixed: float32[4]" in text
+    assert "fixed: 2.5, test_step.py" in text
     assert "dead code" in text and "def " in static.source
 
 
