@@ -1,4 +1,4 @@
-"""The widget that shows a step as a dynamic and as a static graph."""
+"""The widgets of compiled steps: a dynamic beside a static graph, and the passes before and after each."""
 
 from __future__ import annotations
 
@@ -23,34 +23,28 @@ STATUS = """(half) => Object.fromEntries([...document.querySelectorAll(".ak-half
 @pytest.fixture
 def shown() -> tuple[Any, Compare]:
     step, model, x, t = trained_step()
-    before = [each.clone() for each in model.parameters()], torch.get_rng_state()
+    before = [each.clone() for each in [*model.parameters(), torch.get_rng_state()]]
     widget = torch.static.compare(step, x, t)
-    assert all(torch.equal(*pair) for pair in zip(before[0], model.parameters()))
-    assert torch.equal(before[1], torch.get_rng_state())
+    assert all(map(torch.equal, before, [*model.parameters(), torch.get_rng_state()]))
     return step, widget
 
 
 def test_values_come_with_their_operation_and_go_with_the_last_reader(shown: Any) -> None:
     step, widget = shown
-    graph = step.passes[0].before
-    boxes = boxes_of(graph)
-    order = [int(moment["box"][1:]) for moment in widget._moments]
-    assert order == sorted(order) and order[-1] == len(boxes) - 1
-    freed: set[int] = set()
-    for place, moment in zip(order, widget._moments):
-        reads = {each for node in boxes[place] for each in node.operands()}
-        assert not {at for at in freed if reads & {*boxes[at]}}, "what is read is still there"
-        freed |= {int(each[1:]) for each in moment["freed"]}
-    assert len(freed) > len(order) / 2
-    for stage in widget._graphs:
-        assert len(stage["boxes"]) == len(order)
-    assert widget._graphs[0]["boxes"] == [moment["box"] for moment in widget._moments]
+    boxes = boxes_of(step.passes[0].before)
+    freed: set[str] = set()
+    for moment in widget._moments:
+        reads = {each for node in boxes[int(moment["box"][1:])] for each in node.operands()}
+        assert not any(reads & {*boxes[int(each[1:])]} for each in freed), "what is read is still there"
+        freed |= {*moment["freed"]}
+    assert len(boxes) > len(widget._moments) > len(freed) > len(widget._moments) / 2
+    assert all(widget._graphs[0]["boxes"][each["key"]][0] == each["box"] for each in widget._moments)
 
 
 def test_a_saved_page_moves_both_graphs_and_goes_through_the_passes(
     shown: Any, open_page: Any, tmp_path: Path
 ) -> None:
-    _, widget = shown
+    step, widget = shown
     widget.save(tmp_path / "compare.html")
     page = open_page(viewport={"width": 1300, "height": 900})
     page.goto((tmp_path / "compare.html").as_uri())
@@ -60,21 +54,28 @@ def test_a_saved_page_moves_both_graphs_and_goes_through_the_passes(
     page.keyboard.press("ArrowRight")
     assert page.evaluate(STATUS, 0)[second] == "current" and page.evaluate(STATUS, 0)[first] != "to-come"
     page.keyboard.press("End")
-    assert (
-        f"{len(widget._moments)} of {len(widget._moments)}: Adam" in page.locator(".ak-headline").inner_text()
-    )
+    assert page.locator(".ak-sentence").inner_text().startswith("Adam")
     assert "to-come" not in page.evaluate(STATUS, 0).values()
-    passes = page.get_by_label("Passes")
-    passes.focus()
-    page.keyboard.press("Home")
-    assert page.locator(".ak-sliders .ak-note").inner_text() == "as traced"
+    assert "the medians are" in page.locator("figcaption").last.inner_text()
+    page.get_by_label("Passes").press("Home")
+    assert page.locator(".ak-controls .ak-note").inner_text().startswith("as traced")
     assert page.evaluate(STATUS, 1).keys() == page.evaluate(STATUS, 0).keys()
     assert not violations(page)
+    step.passes.save(tmp_path / "passes.html")
+    page.goto((tmp_path / "passes.html").as_uri())
+    page.locator(".ak-compare").press("ArrowLeft")
+    *_, before, after = [each for each in step.passes if each.words != "nothing to do"][:-1]
+    assert page.locator(".ak-note").inner_text().startswith(f"{after.name}: {after.words}")
+    counts = [f"Before: {len(before.after.nodes)} nodes", f"After: {len(after.after.nodes)} nodes"]
+    assert page.locator(".ak-half h2").all_inner_texts() == counts and not violations(page)
 
 
-def test_the_still_has_words_and_is_saved(shown: Any, tmp_path: Path) -> None:
-    _, widget = shown
+def test_stills_have_words_and_no_times_and_are_saved(shown: Any, tmp_path: Path) -> None:
+    step, widget = shown
     still = widget.still()
     assert "the static graph keeps" in still["text/plain"] and still["text/html"].count("<img") == 3
-    widget.save(tmp_path / "compare.svg")
-    assert (tmp_path / "compare.svg").read_text("utf-8").count("<svg") == 7
+    assert "µs" not in str(still)
+    for each, count in ((widget, 7), (step.passes, 5)):
+        each.save(tmp_path / "still.svg")
+        assert (tmp_path / "still.svg").read_text("utf-8").count("<svg") == count
+    assert repr(step.passes).startswith("constants: values known before the first run (3×) (")
