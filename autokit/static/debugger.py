@@ -89,12 +89,13 @@ class Run:
         At the end of the run, the variables are written.
         """
         try:
-            for node, value in self._steps:
-                self.done += 1
-                if passes is not None and passes(node, value):
-                    return node
-                if self.next in stops:
-                    break
+            with np.errstate(all="ignore"):
+                for node, value in self._steps:
+                    self.done += 1
+                    if passes is not None and passes(node, value):
+                        return node
+                    if self.next in stops:
+                        break
         except Exception as error:
             self.error = error
         return None

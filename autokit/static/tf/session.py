@@ -83,8 +83,7 @@ class Program:
         values.update([(node, node.value) for node in self.graph.states])
         nodes = self.graph.nodes
         try:
-            with np.errstate(all="ignore"):
-                yield from interpret(nodes, values)
+            yield from interpret(nodes, values)
         except Exception as error:
             at = next(node for node in nodes if node not in values)
             raise _failed(error, at.line, at.label or at.operation or at.name) from None
@@ -96,14 +95,13 @@ class Program:
     def run(self, feeds: Sequence[np.ndarray], compiled: bool) -> list[Any]:
         """Run it; return what is fetched of tensors."""
         self.runs += 1
-        if compiled and self.runs > INTERPRETED_RUNS:
-            if self.function is None:
-                self.function = build(run_passes(self.graph)[-1].after, name="session_run")
-            with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
+            if compiled and self.runs > INTERPRETED_RUNS:
+                if self.function is None:
+                    self.function = build(run_passes(self.graph)[-1].after, name="session_run")
                 return list(self.function(*feeds))
-        values: dict[Node, Any] = {}
-        for _ in self.steps(feeds, values):
-            pass
+            for _ in self.steps(feeds, {}):
+                pass
         return self.results
 
 
