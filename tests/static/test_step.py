@@ -470,9 +470,7 @@ def test_check_compares_with_eager_and_leaves_all_as_it_was():
     assert torch.equal(torch.get_rng_state(), stream)
     right = static.last.run
     static.last.run = lambda *arrays: tuple([each + 1 for each in right(*arrays)])
-    with pytest.raises(
-        StaticError, match="is not that of the eager run.* the code that is made of them is wrong"
-    ):
+    with pytest.raises(StaticError, match="the code that is made of them is wrong"):
         static.check(*batch(seed=6))
 
 
