@@ -90,18 +90,16 @@ def sgd(params):
     return torch.optim.SGD(params, 0.1)
 
 
+def momentum(params):
+    return torch.optim.SGD(params, 0.1, momentum=0.9, nesterov=True, weight_decay=1e-3)
+
+
 ROWS, CROSS = (32, 64), F.cross_entropy
 NETWORKS = {
     "relu": (lambda: mlp(nn.ReLU()), sgd, ROWS, classes, CROSS),
     "tanh": (lambda: mlp(nn.Tanh()), sgd, ROWS, numbers, F.mse_loss),
     "gelu": (lambda: mlp(nn.GELU()), sgd, ROWS, answers, F.binary_cross_entropy_with_logits),
-    "momentum": (
-        lambda: mlp(nn.ReLU()),
-        lambda p: torch.optim.SGD(p, 0.1, momentum=0.9, nesterov=True, weight_decay=1e-3),
-        ROWS,
-        classes,
-        CROSS,
-    ),
+    "momentum": (lambda: mlp(nn.ReLU()), momentum, ROWS, classes, CROSS),
     "adam": (lambda: mlp(nn.ReLU()), lambda p: torch.optim.Adam(p, 0.01), ROWS, classes, CROSS),
     "adamw": (lambda: mlp(nn.ReLU()), lambda p: torch.optim.AdamW(p, 0.01), ROWS, classes, CROSS),
     "rmsprop": (lambda: mlp(nn.ReLU()), lambda p: torch.optim.RMSprop(p, 1e-3), ROWS, classes, CROSS),

@@ -255,21 +255,14 @@ def test_a_step_has_the_losses_of_eager_at_every_batch_size(layers):
     assert len(run.plans) == 5
 
 
-def test_many_signatures_warn():
-    f = compile(lambda x, n: x * n)
+def test_many_signatures_warn_unless_they_are_wanted():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for n in range(10):
-            f(torch.ones(2), n)
+        for settings in ({}, {"dynamic": True}):
+            f = compile(lambda x: x * 2, **settings)
+            results = [f(torch.ones(rows)).sum().item() for rows in range(10)]
+            assert results == [2 * rows for rows in range(10)]
     assert [each.category for each in caught] == [RecompileWarning]
-
-
-def test_many_sizes_do_not_warn_where_they_are_wanted():
-    f = compile(lambda x: x * 2, dynamic=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for rows in range(10):
-            f(torch.ones(rows))
 
 
 def test_a_replaced_array_is_bound_anew():
@@ -426,19 +419,23 @@ def test_globals_and_buffers_are_states():
         return total / count
 
     results = [f(torch.full((3,), float(n))).tolist() for n in (1, 2, 3)]
-    assert results == [[10, 1, 1], [5, 1.5, 1.5], [10 / 3, 2, 2]] or results[2][1:] == [2, 2]
+    np.testing.assert_allclose(results, [[10, 1, 1], [5, 1.5, 1.5], [10 / 3, 2, 2]], rtol=1e-6)
     assert count.item() == 3 and total.tolist() == [10, 6, 6]
 
 
-@pytest.mark.parametrize("way", ("hybridize", "torch.compile", "compile"))
+WAYS = {
+    "hybridize": lambda model: model.hybridize(),
+    "torch.compile": lambda model: torch.compile(model, backend="autokit"),
+    "compile": compile,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_compiled_module_learns_by_a_backward_pass_outside(way):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3))
     twin = copy.deepcopy(model)
-    if way == "hybridize":
-        run = twin.hybridize()
-    else:
-        run = torch.compile(twin, backend="autokit") if way == "torch.compile" else compile(twin)
+    run = WAYS[way](twin)
     losses = []
     for net, forward in ((model, model), (twin, run)):
         optimizer = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
@@ -473,7 +470,7 @@ def test_check_compares_with_eager_and_leaves_all_as_it_was():
     assert torch.equal(torch.get_rng_state(), stream)
     right = static.last.run
     static.last.run = lambda *arrays: tuple([each + 1 for each in right(*arrays)])
-    with pytest.raises(StaticError, match="is not that of the eager run.* the code that is made of them is wrong"):
+    with pytest.raises(StaticError, match="the code that is made of them is wrong"):
         static.check(*batch(seed=6))
 
 
@@ -482,9 +479,8 @@ def test_check_names_the_line_at_which_a_fixed_number_has_changed():
     static = compile(lambda x: (torch.sin(x) * scale[0]).sum())
     static(torch.ones(3))
     scale[0] = 3.0
-    with pytest.raises(
-        StaticError, match=r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
-    ):
+    words = r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
+    with pytest.raises(StaticError, match=words):
         static.check(torch.ones(3))
     removed, added = static.passes[0].before.diff(static.graph).split("\n")[:2]
     assert removed[0] == "-" and added[0] in "-+"

@@ -34,27 +34,23 @@ CALLS = {
     "pooling": lambda x, y: F.max_pool2d(x[None], 2, 1) + F.avg_pool2d(y[None], 2, 1),
     "folding": lambda x, y: F.fold(F.unfold(x.reshape(1, 1, 3, 3), 2), (3, 3), 2) * y,
     "resizing": lambda x, y: F.interpolate((x * y).reshape(1, 1, 3, 3), scale_factor=2, mode="bilinear"),
-    "indices": lambda x, y: (
-        x[ROWS] * y.gather(1, PLACES) + x.take_along_dim(PLACES, 0) + x[0] + F.embedding(ROWS, y)
-    ),
+    "indices": lambda x, y: x[ROWS] * y.gather(1, PLACES) + x.take_along_dim(PLACES, 0) + x[0],
+    "rows": lambda x, y: F.embedding(ROWS, y) * x,
     "scattered": lambda x, y: x.scatter(1, PLACES, y) + x.scatter_add(1, PLACES, y) + x.index_add(0, ROWS, y),
     "brought together": lambda x, y: x.scatter_reduce(1, PLACES, y, "amax") + x.index_fill(0, ROWS, 2.0),
     "written": written,
     "joined": lambda x, y: torch.cat([x, y]).sum() + torch.stack([x, y]).roll(1, 0) + torch.rot90(x),
-    "shapes": lambda x, y: (
-        x.T.reshape(9).view(3, 3).unsqueeze(0).squeeze(0) + y.permute(1, 0).movedim(0, 1).flip(0)
-    ),
+    "shapes": lambda x, y: x.T.reshape(9).view(3, 3).unsqueeze(0).squeeze(0) + y.permute(1, 0).movedim(0, 1),
     "parts": lambda x, y: (
-        torch.tril(x) + y.triu() + x.diagonal().diag_embed() + F.pad(x, (0, 1))[:, 1:] + x.t()
+        torch.tril(x.t()) + y.triu() + x.diagonal().diag_embed() + F.pad(x, (0, 1))[:, 1:] + y.flip(0)
     ),
     "repeated": lambda x, y: x.repeat(2, 1)[1:4] + y.expand(2, 3, 3)[1] + x.repeat_interleave(2, 0)[:3],
     "products": lambda x, y: (
-        x @ y + torch.einsum("ij,kj->ik", x, y) + torch.bmm(x[None], y[None])[0] + (x @ y[0])
+        x @ y + torch.einsum("ij,kj->ik", x, y) + torch.bmm(x[None], y[None])[0] + x @ y[0]
     ),
     "dots": lambda x, y: x[0] @ y[0] + torch.linalg.cross(x, y) + torch.cdist(x, y) + F.linear(x, y, y[0]),
-    "solving": lambda x, y: (
-        torch.linalg.solve(spd(x), y) + torch.linalg.inv(spd(x)) + torch.linalg.pinv(spd(y))
-    ),
+    "solving": lambda x, y: torch.linalg.solve(spd(x), y) + torch.linalg.inv(spd(x)),
+    "inverted": lambda x, y: torch.linalg.pinv(spd(y)) * x,
     "powers": lambda x, y: torch.linalg.matrix_power(x, 3) + torch.linalg.lstsq(spd(x), y).solution,
     "triangles": lambda x, y: torch.linalg.solve_triangular(torch.linalg.cholesky(spd(x)), y, upper=False),
     "determinants": lambda x, y: torch.linalg.det(spd(x)) + torch.linalg.slogdet(spd(y))[1],
@@ -62,69 +58,28 @@ CALLS = {
         torch.linalg.svd(x).S + torch.linalg.qr(y).R.abs() + torch.linalg.eigh(spd(x))[0]
     ),
     "sorted": lambda x, y: x.sort(1).values + y.topk(3).values + x.kthvalue(2, 1).values + y.mode(1).values,
-    "extremes": lambda x, y: (
-        x.max() + y.min() + x.max(1).values + y.min(0).values + x.amax(1) + y.amin() + x.median()
-    ),
-    "more extremes": lambda x, y: x.median(1).values + x.cummax(0).values + y.cummin(1).values,
+    "extremes": lambda x, y: x.max() + y.min() + x.max(1).values + y.min(0).values + x.amax(1) + y.amin(),
+    "more extremes": lambda x, y: x.median(1).values + x.cummax(0).values + y.cummin(1).values + x.median(),
     "scans": lambda x, y: x.cumsum(0) + y.cumprod(1) + x.logcumsumexp(1),
-    "reduced": lambda x, y: (
-        x.sum()
-        + y.mean(1)
-        + x.prod()
-        + y.prod(1)
-        + x.var()
-        + y.std(1)
-        + x.nansum()
-        + y.norm()
-        + x.logsumexp(1)
-    ),
-    "counted": lambda x, y: (
-        (x > 1).any(1) + (y > 1).all() + x.argmax(1) + y.argmin(0) + (x > y).count_nonzero() + 0.0 * x
-    ),
+    "reduced": lambda x, y: x.sum() + y.mean(1) + x.prod() + y.prod(1) + x.var() + y.std(1),
+    "summed": lambda x, y: x.nansum() + y.norm() + x.logsumexp(1),
+    "counted": lambda x, y: (x > 1).any(1) + (y > 1).all() + (x > y).count_nonzero() + 0.0 * x,
+    "places": lambda x, y: x.argmax(1) + y.argmin(0) + x.transpose(0, 1),
     "normalized": lambda x, y: F.layer_norm(x, (3,), y[0], y[1]) + F.batch_norm(y, None, None, training=True),
-    "recurrent": lambda x, y: (
-        RECURRENT[0](x[:, None])[0] + RECURRENT[1](y[:, None])[0] + RECURRENT[2](x[:, None])[0]
-    ),
-    "losses": lambda x, y: (
-        F.mse_loss(x, y) + F.binary_cross_entropy(x.sigmoid(), y.sigmoid().detach()) + F.nll_loss(x, ROWS)
-    ),
+    "recurrent": lambda x, y: sum([layer(x[:, None])[0] * y[:1, :2] for layer in RECURRENT]),
+    "losses": lambda x, y: F.mse_loss(x, y) + F.nll_loss(x, ROWS),
+    "odds": lambda x, y: F.binary_cross_entropy(x.sigmoid(), y.sigmoid().detach()),
     "logits": lambda x, y: (
         F.binary_cross_entropy_with_logits(x, y.sigmoid().detach()) + F.cross_entropy(y, ROWS)
     ),
-    "bounded": lambda x, y: (
-        x.clamp(0.5, 1.5)
-        + F.hardtanh(y)
-        + F.threshold(x, 1.0, 0.0)
-        + F.prelu(x - 1, y[0, :1])
-        + x.clamp(min=y)
-    ),
-    "chosen": lambda x, y: (
-        torch.where(x > y, x, y)
-        + x.masked_fill(y > 1, 0.0)
-        + torch.isin(ROWS, PLACES[0])
-        + torch.heaviside(x, y)
-    ),
-    "softmax": lambda x, y: (
-        x.softmax(1) + y.log_softmax(0) + F.elu(x) + F.leaky_relu(y) + F.softplus(x) + torch.lerp(x, y, 0.3)
-    ),
+    "bounded": lambda x, y: x.clamp(0.5, 1.5) + F.hardtanh(y) + F.threshold(x, 1.0, 0.0) + x.clamp(min=y),
+    "leaking": lambda x, y: F.prelu(x - 1, y[0, :1]) + F.elu(x) + F.leaky_relu(y) + F.gelu(x),
+    "chosen": lambda x, y: torch.where(x > y, x, y) + x.masked_fill(y > 1, 0.0) + torch.heaviside(x, y),
+    "softmax": lambda x, y: x.softmax(1) + y.log_softmax(0) + F.softplus(x) + torch.lerp(x, y, 0.3),
     "whole numbers": lambda x, y: (((PLACES & 1) | 2) ^ (~PLACES << 1)) // 2 + (x * 3).long() + 0.0 * x,
-    "dtypes": lambda x, y: (
-        x.double()
-        + y.long()
-        + torch.div(x, y, rounding_mode="floor")
-        + x.nan_to_num()
-        + torch.polygamma(1, x)
-    ),
-    "tables": lambda x, y: (
-        torch.isclose(x, x)
-        + F.hardshrink(x)
-        + F.softshrink(y)
-        + F.gelu(x)
-        + x.clone()
-        + y.round()
-        + (x / 4).logit()
-        + x.transpose(0, 1)
-    ),
+    "dtypes": lambda x, y: x.double() + y.long() + torch.div(x, y, rounding_mode="floor") + x.nan_to_num(),
+    "found": lambda x, y: torch.isin(ROWS, PLACES[0]) + torch.isclose(x, x) + torch.polygamma(1, x),
+    "tables": lambda x, y: F.hardshrink(x) + F.softshrink(y) + x.clone() + y.round() + (x / 4).logit(),
 }
 RECURRENT = [nn.LSTM(3, 2), nn.GRU(3, 2), nn.RNN(3, 2)]
 PLAIN = {
