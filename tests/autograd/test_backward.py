@@ -32,6 +32,7 @@ def test_leaves_and_others(T: Any):
     assert y.requires_grad and not y.detach().requires_grad and y.detach().is_leaf
     with pytest.raises(RuntimeError, match="leaf"):
         y.requires_grad = False
+    assert y.detach_() is y and y.is_leaf and not y.requires_grad
     with pytest.raises(RuntimeError, match="floating point"):
         T.ones(2, dtype=T.int64).requires_grad_()
 

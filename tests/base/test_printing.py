@@ -128,11 +128,13 @@ def test_every_array_prints_as_pytorch_prints_it(array: np.ndarray, options: dic
 
 
 EXPRESSIONS = [
-    "T.zeros(2, 0, dtype=T.int64)",
+    "T.zeros(2, 0, dtype=T.int64), T.zeros(0), T.tensor(3), T.ones(1, dtype=T.float64)",
+    "T.tensor([1, 2]).max(0)",
     "T.tensor([-0.0, 0])",
     "T.tensor([0.5, 500.0]), T.tensor([0.5, 500.5]), T.tensor([1.5e-4, 2e-4]), T.tensor([0.99e-4, 2e-4])",
     "T.tensor([1e5 + 0.5, 1e8]), T.tensor([1.0e8, 2.0e8]), T.tensor([1.0e8, 2.1e8])",
     "T.ones(2, requires_grad=True)",
+    "T.ones(1, requires_grad=True) * 2",
     "(T.ones(2, requires_grad=True) * 2).add_(1)",
     "T.ones(2, requires_grad=True)[0]",
     "T.ones(2, 2, requires_grad=True).t()",

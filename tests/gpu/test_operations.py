@@ -42,7 +42,12 @@ ONE = """
 """
 """Calls of one matrix of two rows and four columns."""
 
-CALLS = [call.strip() for call in ONE.replace("\n", "|").split("|") if call.strip()]
+
+def parts(text: str) -> list[str]:
+    """The programs of a table, between its bars."""
+    return [part.strip() for part in text.replace("\n", "|").split("|") if part.strip()]
+
+
 X = np.array([[0.5, 1.25, 1.75, 0.25], [1.5, 0.75, 0.6, 1.1]])
 ON_THE_CPU = {"x.unique()", "x.histc(4)", "torch.bincount(x.long()[0])", "F.one_hot(x.long())"}
 """Calls that ask the GPU for numbers, on which the shape of the result depends."""
@@ -64,7 +69,7 @@ def run(call: Callable[..., Any], device: str, dtype: Any) -> list[Any]:
     return results
 
 
-@pytest.mark.parametrize("text", CALLS)
+@pytest.mark.parametrize("text", parts(ONE))
 def test_the_results_are_those_of_the_cpu(gpu: str, text: str):
     call = eval(f"lambda x: {text}", {"torch": torch, "F": F})
     here, there = run(call, "cpu", torch.float64), run(call, "cuda", torch.float64)
@@ -83,9 +88,7 @@ MAKERS = """
 """
 
 
-@pytest.mark.parametrize(
-    "text", [call.strip() for call in MAKERS.replace("\n", "|").split("|") if call.strip()]
-)
+@pytest.mark.parametrize("text", parts(MAKERS))
 def test_what_makes_a_tensor_makes_the_same_one_there(gpu: str, text: str):
     torch.manual_seed(3)
     ours = eval(text)
@@ -103,9 +106,7 @@ CHANGES = """
 """
 
 
-@pytest.mark.parametrize(
-    "text", [line.strip() for line in CHANGES.replace("\n", "|").split("|") if line.strip()]
-)
+@pytest.mark.parametrize("text", parts(CHANGES))
 def test_a_change_in_place_is_that_of_the_cpu(gpu: str, text: str):
     seen = []
     for device in ("cpu", "cuda"):

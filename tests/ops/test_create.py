@@ -24,6 +24,7 @@ FROM_DATA = [
     lambda T: T.tensor([np.array([1, 2]), np.array([3, 4])]),
     lambda T: T.tensor([(1, 2), [3.0, 4]]),
     lambda T: T.Tensor(2, 3).shape.numel(),
+    lambda T: (T.Tensor([1, 2]), T.Tensor(np.arange(3)), T.Tensor()),
     lambda T: T.Tensor(0, 2),
     lambda T: T.LongTensor([[1, 2**40]]),
     lambda T: T.BoolTensor([1, 0]),

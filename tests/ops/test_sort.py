@@ -88,12 +88,9 @@ def test_different_elements_and_their_places_make_up_the_tensor(rows: list[Any],
 
 @given(seed=st.integers(0, 1000), descending=st.booleans(), dim=st.integers(0, 1))
 def test_sorting_equal_elements_keeps_their_order(seed: int, descending: bool, dim: int):
-    a = (
-        np.random.RandomState(seed)
-        .choice([0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], (6, 5))
-        .astype(np.float32)
-    )
-    compare(lambda torch, x: x.sort(dim=dim, descending=descending, stable=True), a, gradients=False)
+    a = np.random.RandomState(seed).choice([0.0, 1.0, -1.0, np.inf, -np.inf, np.nan], (6, 5))
+    program = lambda torch, x: x.sort(dim=dim, descending=descending, stable=True)  # noqa: E731
+    compare(program, a.astype(np.float32), gradients=False)
 
 
 def test_named_results_can_be_pickled():
