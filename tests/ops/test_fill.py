@@ -22,7 +22,7 @@ CASES = [
 ]
 
 
-test_values_and_gradients = agreeing(CASES, tolerance=1e-06)
+test_values_and_gradients = agreeing(CASES, tolerance=1e-6)
 
 
 def test_filling_a_view_fills_the_whole_and_ends_its_gradient():

@@ -42,7 +42,7 @@ CUTS = [
 ]
 
 
-test_joins = agreeing(JOINS, tolerance=1e-06)
+test_joins = agreeing(JOINS, tolerance=1e-6)
 
 
 test_cuts = agreeing(CUTS)
