@@ -29,7 +29,7 @@ class Debugger(Live):
     step : int
         How many nodes have run.  A larger number lets the run go on; a smaller one shows what was before.
     chosen : str
-        The name of the node whose value is shown; empty for the one that ran last.
+        The name of the node whose value is shown; empty for the one that runs next.
     breakpoints, watched : list of str
         Names of nodes: those at which a run stops, and those whose values are kept from run to run.
     awaited : str
@@ -55,8 +55,9 @@ class Debugger(Live):
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
 
     def __init__(self, run: Run) -> None:
-        super().__init__()
-        self.run, self.results = run, None
+        self.run = run
+        self.results: list[Any] | None = None
+        super().__init__(breakpoints=sorted(run.session.breakpoints), watched=list(run.session.watched))
         graph, place = run.program.graph, {node: at for at, node in enumerate(run.nodes)}
         element = {box[0]: f"n{at}" for at, box in enumerate(boxes_of(graph, None))}
         picture = program_graph(graph, None)
@@ -77,7 +78,6 @@ class Debugger(Live):
         self.set_trait("_nodes", nodes)
         self.set_trait("_filters", list(run.session.filters))
         self.set_trait("_svg", svg(self._scene, {}))
-        self.breakpoints, self.watched = list(run.session.breakpoints), list(run.session.watched)
         self._tell()
 
     @traitlets.observe("step")
@@ -126,7 +126,8 @@ class Debugger(Live):
         rows = [(each["row"], value) for each, value in zip(self._nodes, ran)]
         table = Table(f"{len(ran)} of {len(self._nodes)} nodes have run", ("node", "value"), tuple(rows))
         picture = image(self._pictures()[0], self._scene.title, self._scene.width)
-        return still_bundle(f"{self._where}\n{table_text(table)}", self._where, picture, table_html(table))
+        words = " ".join(self._where.split())
+        return still_bundle(f"{words}\n{table_text(table)}", words, picture, table_html(table))
 
     def _pictures(self) -> list[Any]:
         shown = [{"status": "computed", "value": each["short"]} for each in self._told]
@@ -139,9 +140,8 @@ class Debugger(Live):
 def _with_value(box: Any, node: Any) -> Any:
     """The box with the value that ``node`` had when it was traced, by which its width is chosen."""
     value = Summary(_short(node.value), (), "")
-    return replace(
-        box, kind="operation" if box.kind == "backward" else box.kind, label=name_of(node), value=value
-    )
+    kind, symbol = box.kind.replace("backward", "operation"), box.symbol and node.name
+    return replace(box, kind=kind, symbol=symbol, label=name_of(node), value=value)
 
 
 def _short(value: Any) -> str:

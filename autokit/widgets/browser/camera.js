@@ -101,8 +101,9 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
 
   /** Bring elements into view if they are not, above what is covered. @param {string[]} names @param {number} duration @param {number} [covered] */
   function follow(names, duration, covered = 0) {
+    if (frame.w < 2) return; // not laid out yet: boxes would have no size
     const wanted = names.flatMap(boxOf);
-    if (!wanted.length || frame.w < 2) return;
+    if (!wanted.length) return;
     const [wide, tall] = [frame.w / camera.scale, (frame.h - covered) / camera.scale];
     const low = (/** @type {"left" | "top"} */ side) => Math.min(...wanted.map((b) => b[side]));
     const high = (/** @type {"right" | "bottom"} */ side) => Math.max(...wanted.map((b) => b[side]));
