@@ -31,7 +31,7 @@ BY_PLACE = {np.dot, np.matmul}
 BY_NAME = {np.maximum, np.minimum}
 """The elementwise functions that take it as ``out=`` alone."""
 
-ASSIGNMENTS = {
+ASSIGNMENTS: dict[Any, str] = {
     np.copy: "copyto({part}, {0})",
     astype: "copyto({part}, {0}, casting='unsafe')",
     np.where: "copyto({part}, {1}, where={0})",
@@ -85,12 +85,13 @@ class Program:
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
         module = {name: self.provided(value) for name, value in self._given.items()}
-        module["arena"] = new_arena(self.plan)
         exec(self._code, module)
         return module[self.name]
 
     def provided(self, value: Any) -> Any:
-        """What one function is given for an object: memory of its own, if that keeps any."""
+        """What one function is given for an object: new memory for a plan, and what keeps memory anew."""
+        if isinstance(value, Plan):
+            return new_arena(value)
         return value.new_function() if isinstance(value, OwnMemory) else value
 
     def _explain(self, error: Exception) -> None:
@@ -103,8 +104,8 @@ class Program:
                 error.add_note(f"in {node.operation or node.name}, {file}, line {line}: {text}")
 
 
-def build(graph: Graph, name: str = "step") -> Program:
-    """Make code of a graph.
+def build(graph: Graph, name: str = "step", program: type[Program] = Program) -> Any:
+    """Make code of a graph, as a ``program`` of this class.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def build(graph: Graph, name: str = "step") -> Program:
     >>> example(np.zeros((2, 3), np.float32))
     (array([0., 0., 0.], dtype=float32),)
     """
-    return _Writer(graph, name).program()
+    return _Writer(graph, name).written(program)
 
 
 class _Writer:
@@ -144,8 +145,8 @@ class _Writer:
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name, self.plan = graph, name, Plan(graph)
-        own = {"array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
-        self.space = Namespace(own, {name, "arena", "outputs", "start"})
+        own = {"arena": self.plan, "array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
+        self.space = Namespace(own, {name, "outputs", "start"})
         self.wishes = names_for(graph)
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
@@ -162,7 +163,7 @@ class _Writer:
             if node.kind in ("call", "view", "draw", "effect"):
                 self._function(node.name, node.function)
 
-    def program(self) -> Program:
+    def written(self, program: type[Program]) -> Program:
         """Write down all nodes, the outputs, and the new values of states."""
         for run in runs_of(self.graph):
             if run[0].block:
@@ -174,7 +175,7 @@ class _Writer:
         head = [*self.given, *self.before, "", "", f"def {self.name}({parameters}):"]
         source = "\n".join([*head, *[f"    {line}" for line in self.body]]) + "\n"
         lines = {number + len(head): node for number, node in self.lines.items()}
-        return Program(self.name, source, self.plan, lines, self.space.objects)
+        return program(self.name, source, self.plan, lines, self.space.objects)
 
     # ------------------------------------------------------------ nodes
 
