@@ -163,8 +163,7 @@ class LocalCLIDebugWrapperSession(Session):
         """A widget in which a run of ``fetches`` goes step by step; without them this session."""
         if fetches is None:
             return self
-        program, _, feeds = self.prepare(fetches, feed_dict)
-        return doors.debugger(Run(self, program, feeds))
+        return doors.debugger(Run(self, *self.prepare(fetches, feed_dict)[:2]))
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program`` as the terminal says."""

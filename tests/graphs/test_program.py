@@ -35,5 +35,5 @@ def test_a_training_step_is_read_operation_by_operation(step: Any) -> None:
     )
     linear = nodes[told.index(("linear", "operation"))]
     assert linear.source is not None and "model(x)" in linear.source.text
-    assert told[-1] == ("Adam", "operation") and nodes[-1].label == "12 new values"
+    assert told[-1] == ("Adam", "operation") and nodes[-1].label.endswith("new values")
     assert "linear" in step.graph._repr_mimebundle_()["text/html"]

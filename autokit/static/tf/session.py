@@ -191,14 +191,14 @@ class Session:
         ValueError
             If a value has another shape than the tensor that it is fed to.
         """
-        program, wanted, feeds = self.prepare(fetches, feed_dict)
+        program, feeds, wanted = self.prepare(fetches, feed_dict)
         results = iter(self.execute(program, feeds))
         self.initialized.update(program.changed)
         values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
         return mapped(fetches, lambda _: next(values))
 
-    def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[Any], list[np.ndarray]]:
-        """The program for these fetches and sizes, the graph's elements to fetch, and the arrays to feed."""
+    def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[np.ndarray], list[Any]]:
+        """The program for these fetches and sizes, the arrays to feed, and the graph's elements to fetch."""
         wanted: list[Any] = []
         mapped(fetches, lambda each: wanted.append(self._element(each)))
         fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
@@ -206,7 +206,7 @@ class Session:
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = Program(self, wanted, fed)
-        return program, wanted, list(fed.values())
+        return program, list(fed.values()), wanted
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
