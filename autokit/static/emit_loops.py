@@ -10,23 +10,20 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import combinations
+import copy
+from itertools import chain, groupby
+from operator import getitem
 from typing import Any
 
 import numpy as np
 
 from autokit.static import emit_numpy
-from autokit.static.graph import Graph, Node
-from autokit.static.loops.elements import LARGE, call_of
-from autokit.static.loops.groups import Group, Work
-from autokit.static.loops.products import product_of
+from autokit.static.graph import Graph, Node, substitute
+from autokit.static.loops.schedule import Group, Schedule
 from autokit.static.memory import Lives
 
 FEW = 3
-"""With fewer calls than this, of arrays that are not large, a compiled function takes longer than NumPy."""
-
-GIVEN = ("input", "state", "const")
+"""With fewer calls than this, a compiled function takes longer than NumPy."""
 
 
 def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
@@ -41,139 +38,64 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         from autokit.static.loops.compiled import Compiled
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    return emit_numpy.build(_Grouping(graph.copy(), name, Compiled).graph, name)
-
-
-def sources(nodes: Iterable[Node]) -> list[Node]:
-    """The given ones of ``nodes``, and in place of each view what it is a view of."""
-    found: dict[Node, None] = {}
-    for node in nodes:
-        found |= dict.fromkeys(sources(node.operands()) if node.kind == "view" else [node])
-    return list(found)
-
-
-class _Grouping:
-    """The graph with a node in place of each group of calls that is compiled."""
-
-    def __init__(self, graph: Graph, name: str, compiled: Callable[..., Any]) -> None:
-        self.graph, self.name, self.compiled = graph, name, compiled
-        for number, node in enumerate(graph.nodes):
-            node.id = number
-        self.work = _work(graph)
-        self.placed: set[Node] = set()
-        self.order: list[Node] = []
-        self._place([node for node in graph.nodes if node.kind in GIVEN])
-        table: dict[Node, Node] = {}
-        parts = self._parts()
-        for nodes in parts:
-            is_large = any([np.size(node.value) >= LARGE for node in nodes])
-            if nodes[0] in self.work and (len(nodes) >= FEW or is_large):
-                table |= self._compile(nodes, nodes is parts[-1])
-            else:
-                self._place(nodes)
-        self._place([*graph.outputs, *graph.updates.values()])
-        graph.nodes = self.order
-        graph.replace(table)
-
-    def _parts(self) -> list[list[Node]]:
-        """Calls of NumPy by themselves, and groups as large as can be; what no such call needs comes last."""
-        calls = [node for node in self.graph.nodes if node.kind not in (*GIVEN, "view")]
-        others = [node for node in calls if node not in self.work]
-        awaited, waiting = set(self.graph.needed(others)), set(calls)
-        parts = []
-        for node in others:
-            if not waiting.isdisjoint(sources(node.operands())):
-                part = []
-                for each in calls:
-                    is_next = each in self.work and each in awaited and each in waiting
-                    if is_next and waiting.isdisjoint(sources(each.operands())):
-                        part.append(each)
-                        waiting.remove(each)
-                parts.append(part)
-            waiting.remove(node)
-            parts.append([node])
-        last = [node for node in calls if node in waiting]
-        return [*parts, last] if last else parts
-
-    def _place(self, nodes: Iterable[Node]) -> None:
-        """Let nodes come next, after the views that they read."""
+    graph = _with_own_outputs(graph)
+    schedule, whole, updates = Schedule(graph), _Copy(), dict(graph.updates)
+    for node in [*graph.inputs, *graph.states]:
+        whole.place(node)
+    for is_compiled, items in groupby(schedule.items, lambda item: item[0] in schedule.work):
+        nodes = list(chain(*(items := list(items))))
+        if not is_compiled or len(nodes) < FEW:
+            for node in nodes:
+                whole.place(node)
+            continue
+        group, part = Group(schedule, items), _Copy()
+        part.graph.inputs = [*group.given, *group.others]
+        part.twins = {node: node for node in part.graph.inputs}
         for node in nodes:
-            if node not in self.placed:
-                self.placed.add(node)
-                self._place([operand for operand in node.operands() if operand.kind == "view"])
-                self.order.append(node)
-
-    # ------------------------------------------------------------ groups
-
-    def _compile(self, nodes: list[Node], is_last: bool) -> dict[Node, Node]:
-        """Put one node in the place of a group, and one for each value that others read of it."""
-        graph, members = self.graph, set(nodes)
-        others = [node for node in graph.nodes if node.kind != "view" and node not in members]
-        read = set(sources([*graph.outputs, *[each for node in others for each in node.operands()]]))
-        updated = set(sources(graph.updates.values()))
-        states = self._overwritten(members) if is_last else {}
-        group = Group({node: self.work[node] for node in nodes}, read | updated, states)
-        late = {state: node for state, node in graph.updates.items() if group.memory.get(node) is not state}
-        read |= set(sources(late.values()))
-        part = _part(graph, members, group.memory.values())
-        part.outputs = [node for node in nodes if node in read]
-        part.updates = {state: node for node, state in group.memory.items()}
-        compiled = self.compiled(group, part, f"{self.name}_loops_{len(self.order)}")
-        graph.updates = late
-        values = tuple([node.value for node in part.outputs])
-        whole = self._add(compiled.name, compiled, (*part.inputs, *part.states), values)
-        self.placed |= members
-        return {
-            node: self._add("part", part_of, (whole, k), values[k]) for k, node in enumerate(part.outputs)
-        }
-
-    def _add(self, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
-        node = Node(len(self.graph.nodes) + len(self.order), "call", name, function, args, {}, value)
-        self.order.append(node)
-        return node
-
-    def _overwritten(self, members: set[Node]) -> dict[Node, Node]:
-        """The new values of states that may be written over the old ones, as nothing runs after them."""
-        graph, owners = self.graph, Lives(self.graph).owners
-        kept = {owner for node in (*graph.outputs, *graph.updates.values()) for owner in owners[node]}
-        for pair in combinations(graph.states, 2):
-            if np.may_share_memory(pair[0].value, pair[1].value):
-                kept |= {*pair}
-        return {
-            node: state
-            for state, node in graph.updates.items()
-            if node in members and (node.shape, node.dtype) == (state.shape, state.dtype)
-            if state.value.flags.c_contiguous and state not in kept
-        }
+            part.place(node)
+        function = Compiled(group, part.graph, f"{name}_loops_{len(whole.graph.nodes)}")
+        given, values = (
+            [whole.place(node) for node in part.graph.inputs],
+            [node.value for node in group.outputs],
+        )
+        called = whole.call(function.name, function, given, tuple(values))
+        for k, node in enumerate(group.outputs):
+            whole.twins[node] = whole.call("part", getitem, [called, k], node.value)
+        updates = {state: node for state, node in updates.items() if group.memory.get(node) is not state}
+    program = whole.graph
+    program.inputs = [whole.place(node) for node in graph.inputs]
+    program.states = [whole.place(node) for node in graph.states]
+    program.outputs = [whole.place(node) for node in graph.outputs]
+    program.updates = {whole.place(state): whole.place(node) for state, node in updates.items()}
+    return emit_numpy.build(program, name)
 
 
-def _work(graph: Graph) -> dict[Node, Work]:
-    """The calls that loops and BLAS can do; checks among them after which nothing is drawn or done."""
-    work: dict[Node, Work] = {}
-    for node in graph.nodes:
-        if node.kind in ("draw", "effect"):
-            work = {each: one for each, one in work.items() if each.kind != "check"}
-        found = product_of(node) or call_of(node)
-        if found is not None:
-            work[node] = found
-    return work
+def _with_own_outputs(graph: Graph) -> Graph:
+    """A copy of a graph, numbered anew, where no output lies in an input: a state may be there, too."""
+    graph = graph.copy()
+    owners = Lives(graph).owners
+    for k, node in enumerate(graph.outputs):
+        if any([owner.kind == "input" for owner in owners[node]]):
+            graph.outputs[k] = graph.add(Node(0, "call", "copy", np.copy, (node,), {}, node.value))
+    for number, node in enumerate(graph.nodes):
+        node.id = number
+    return graph
 
 
-def _part(graph: Graph, members: set[Node], states: Iterable[Node]) -> Graph:
-    """The members of a group, with what they read from outside as inputs and states."""
-    part = Graph()
-    read = {*states, *sources([each for node in members for each in node.operands()])}
-    given = [node for node in graph.nodes if node in read and node not in members and node.kind != "const"]
-    part.states = [node for node in given if node.kind == "state" and node.value.flags.c_contiguous]
-    part.inputs = [node for node in given if node not in part.states]
-    part.nodes = [*part.inputs, *part.states]
-    for node in graph.needed([*members]):
-        is_view = node.kind == "view" and set(part.nodes).issuperset(node.operands())
-        if node in members or node.kind == "const" or is_view:
-            part.add(node)
-    return part
+class _Copy:
+    """A graph into which nodes of another one are copied."""
 
+    def __init__(self) -> None:
+        self.graph, self.twins = Graph(), dict[Node, Node]()
 
-def part_of(whole: Any, place: int) -> Any:
-    """One of several values."""
-    return whole[place]
+    def place(self, node: Node) -> Node:
+        """The copy of a node, after those of its operands."""
+        if node not in self.twins:
+            operands = {each: self.place(each) for each in node.operands()}
+            twin = self.twins[node] = self.graph.add(copy.copy(node))
+            twin.args, twin.settings = substitute((node.args, node.settings), operands)
+        return self.twins[node]
+
+    def call(self, name: str, function: Any, args: list[Any], value: Any) -> Node:
+        """Append a call."""
+        return self.graph.add(Node(len(self.graph.nodes), "call", name, function, tuple(args), {}, value))

@@ -114,10 +114,10 @@ def more():
 def in_python():
     """The text of the loops runs as it stands, without Numba, which takes a second for each."""
 
-    def plain(source, name, signature):
+    def plain(source, name, kinds):
         module: dict[str, Any] = {}
         exec(source, module)
-        module |= {"pointer": pointer, "gemm": gemm, "plus": lambda a, b: a + b}
+        module |= {"pointer": pointer, "gemm": gemm, "plus": lambda a, b: a + b, "exp_f4": np.exp, "tanh_f4": np.tanh}
 
         def run(*args):
             if any(not isinstance(each, np.ndarray) or not each.flags.c_contiguous for each in args):

@@ -1,8 +1,8 @@
-"""What one element of a call's result is computed from, as Python that Numba compiles.
+"""Which calls have a compiled form: a loop over elements, or a product of matrices by BLAS.
 
-A call is computed in rows and columns: the last of its dimensions are the columns, all others together the
+A loop goes over rows and columns: the last of a call's dimensions are the columns, all others together the
 rows; a vector is one column. A view is no work of its own: its elements are read where they lie in the memory
-of the node that owns them. A call that is not found here has no loop, and stays a call of NumPy.
+of the node that owns them. A call that is not found here stays a call of NumPy.
 """
 
 from __future__ import annotations
@@ -13,50 +13,50 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autokit.static.calls import is_reduction
-from autokit.static.graph import Node, nodes_in
+from autokit.static.graph import Node
 from autokit.static.traced import astype
 
-TYPES = {np.dtype(kind): kind for kind in ("f4", "f8", "i8", "u8")} | {np.dtype(bool): "bool"}
+TRUTH = np.dtype(bool)
+TYPES = {np.dtype(kind): kind for kind in ("f4", "f8", "i8", "u8")} | {TRUTH: "bool"}
 """The dtypes that loops compute in, and their names there."""
 
-TRUTH = np.dtype(bool)
-
-LARGE = 4096
-SEVERAL_AT_ONCE = ("exp", "log", "sin", "cos", "tanh")
-"""NumPy computes these for several elements at once, which compiled loops do not: it keeps large arrays."""
-
-SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power": "**"}
-SIGNS |= {
-    "less": "<",
-    "less_equal": "<=",
-    "greater": ">",
-    "greater_equal": ">=",
-    "equal": "==",
-    "not_equal": "!=",
-}
-FUNCTIONS = ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf")
-FORMS = {
-    **{name: f"{{0}} {sign} {{1}}" for name, sign in SIGNS.items()},
-    **{name: f"{name}({{0}})" for name in FUNCTIONS},
+SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "power_f4": "**", "power_f8": "**"}
+SIGNS |= {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">="}
+SIGNS |= {"equal": "==", "not_equal": "!=", "bitwise_and": "&", "bitwise_or": "|"}
+FUNCTIONS = ("sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh", "erf", "exp_f4", "tanh_f4")
+FORMS = {name: f"{{0}} {sign} {{1}}" for name, sign in SIGNS.items()}
+FORMS |= {name: f"{name}({{0}})" for name in FUNCTIONS}
+FORMS |= {
     "negative": "-{0}",
     "absolute": "abs({0})",
     "square": "{0} * {0}",
     "reciprocal": "1 / {0}",
-    "maximum": "{0} if {0} >= {1} or {0} != {0} else {1}",  # the larger, or NaN
-    "minimum": "{0} if {0} <= {1} or {0} != {0} else {1}",
-    "sign": "{0} if {0} != {0} or {0} == 0 else 1 if {0} > 0 else -1",
+    "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",  # the larger, or NaN
+    "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
+    "sign": "{0} if ({0} != {0}) | ({0} == 0) else 1 if {0} > 0 else -1",
     "where": "{1} if {0} else {2}",
     "astype": "{0}",
+    "copy": "{0}",
+    "logical_and": "({0} != 0) & ({1} != 0)",
+    "logical_or": "({0} != 0) | ({1} != 0)",
+    "logical_not": "{0} == 0",
+    "invert_bool": "{0} == 0",
 }
-LOGICAL = {name: FORMS[name] for name in ("equal", "not_equal", "where", "astype")}
-LOGICAL |= dict.fromkeys(("logical_and", "bitwise_and"), "{0} and {1}")
-LOGICAL |= dict.fromkeys(("logical_or", "bitwise_or"), "{0} or {1}")
-LOGICAL |= dict.fromkeys(("logical_not", "invert"), "not {0}")
-"""The forms of calls whose operands are all true or false."""
+"""What an element is computed from, by the name of the call, or that and the result's dtype."""
+
+NEUTRAL = {
+    "add": 0,
+    "multiply": 1,
+    "logical_and": 1,
+    "logical_or": 0,
+    "maximum": -math.inf,
+    "minimum": math.inf,
+}
+"""With what a reduction begins."""
 
 
 class NoLoop(Exception):
-    """This call has no loop."""
+    """This call has no compiled form."""
 
 
 class Place(NamedTuple):
@@ -68,68 +68,84 @@ class Place(NamedTuple):
     down: int
     across: int
 
-    def text(self) -> str:
-        """The index of an element, as Python."""
-        terms = [f"{name} * {stride}" for name, stride in (("i", self.down), ("j", self.across)) if stride]
-        return " + ".join([*terms, str(self.offset)])
-
-
-class Operand(NamedTuple):
-    """A number, or the place of an array's elements; and the dtype in which it is computed with."""
-
-    value: Any
-    dtype: np.dtype[Any]
-
 
 class Call(NamedTuple):
-    """A call that has a loop over rows and columns.
+    """A call that has a loop.
 
     Attributes
     ----------
+    size : (int, int)
+        Rows and columns.
     form : str
         What an element is computed from, with ``{0}`` for the first operand.
-    operands : list of Operand
-        Where elements are selected by an index, the index, which is added to the place ``row``.
+    operands : list
+        Each a place or a number, with the dtype in which it is computed with. Where elements are selected by
+        an index, the index.
     result : Place or None
         Where elements go; of a reduction, several to the same place. A check has none.
     combine : str
-        Of a reduction the name of the universal function.
+        Of a reduction the form by which ``{0}``, what there is, and ``{1}``, an element, become one.
+    first : number
+        With what a reduction begins.
+    row : Place or None
+        Where elements are selected, those that they are selected from.
     """
 
     size: tuple[int, int]
     form: str
-    operands: list[Operand]
+    operands: list[tuple[Any, np.dtype[Any]]]
     result: Place | None
     combine: str = ""
+    first: Any = None
     row: Place | None = None
 
     @property
-    def stops(self) -> bool:
-        """Whether this can stop the run: a check, or an index that may be out of bounds."""
-        return self.result is None or self.row is not None
+    def is_plain(self) -> bool:
+        """Whether each element is computed from those at its place, and nothing can stop the run."""
+        return bool(self.result) and not self.combine and not self.row
 
     def reads(self) -> list[Place]:
         """The places that are read."""
-        places = [each.value for each in self.operands if isinstance(each.value, Place)]
-        return [*places, *([self.row] if self.row else [])]
-
-    def owners(self) -> list[Node]:
-        """The nodes whose memory is read."""
-        return [place.owner for place in self.reads()]
+        return [
+            each for each in [self.row, *[value for value, _ in self.operands]] if isinstance(each, Place)
+        ]
 
 
-def call_of(node: Node) -> Call | None:
-    """The loop of a call; None if there is none."""
+class Product(NamedTuple):
+    """``base + scale · A B``, for an m×k matrix A and a k×n matrix B.
+
+    Each is given by its place, whether BLAS has to read it transposed, and the distance between its rows.
+    """
+
+    a: tuple[Place, bool, int]
+    b: tuple[Place, bool, int]
+    size: tuple[int, int, int]
+    scale: list[tuple[Any, np.dtype[Any]]]
+    base: Place | None = None
+    is_plain = False
+
+    def reads(self) -> list[Place]:
+        """The places that are read while the result is written."""
+        return [each for each in (self.a[0], self.b[0], self.scale[-1][0]) if isinstance(each, Place)]
+
+
+Work = Call | Product
+
+
+def work_of(node: Node) -> Work | None:
+    """The compiled form of a call; None if there is none."""
     try:
         if node.kind == "check":
-            return Call((1, 1), "{0}", [operand_of(node.args[0], TRUTH, ())], None)
+            return Call((1, 1), "{0}", [(_operand(node.args[0], ()), TRUTH)], None)
         if node.kind != "call" or node.dtype not in TYPES or not node.value.size:
             return None
-        if is_reduction(node):
-            return _reduction(node)
-        return _selection(node) if node.function is np.take_along_axis else _elementwise(node)
-    except (NoLoop, TypeError, ValueError):  # NumPy has no such call for these dtypes, or shapes
-        return None
+        if node.function in (np.dot, np.matmul):
+            return _product(node)
+        if node.function is np.take_along_axis:
+            return _selection(node)
+        return _reduction(node) if is_reduction(node) else _elementwise(node)
+    except (NoLoop, KeyError, TypeError, ValueError, IndexError, ZeroDivisionError):
+        return None  # NumPy does not take such dtypes or shapes, or there are no elements
 
 
 def place_of(node: Node, shape: tuple[int, ...]) -> Place:
@@ -138,18 +154,16 @@ def place_of(node: Node, shape: tuple[int, ...]) -> Place:
     Raises
     ------
     NoLoop
-        If they do not lie at regular distances, or where they lie depends on numbers.
+        If they do not lie at regular distances.
     """
     views = []
     while node.kind == "view":
         views.append(node)
         node = node.args[0]
-    if node.dtype is None or not node.value.size:
+    if node.dtype is None:
         raise NoLoop
     memory = view = np.empty(node.shape, node.dtype)
     for each in reversed(views):
-        if any(True for _ in nodes_in((each.args[1:], each.settings))):
-            raise NoLoop
         view = each.function(view, *each.args[1:], **each.settings)  # type: ignore[misc]
     return _placed(node, memory, view, shape)
 
@@ -160,9 +174,9 @@ def _placed(owner: Node, memory: np.ndarray, view: np.ndarray, shape: tuple[int,
     view = np.broadcast_to(view, shape).reshape(size)
     if view.dtype not in TYPES or not np.may_share_memory(view, memory):
         raise NoLoop
-    starts = [array.__array_interface__["data"][0] for array in (view, memory)]
+    offset = (view.ctypes.data - memory.ctypes.data) // view.itemsize
     down, across = [stride // view.itemsize if count > 1 else 0 for stride, count in zip(view.strides, size)]
-    return Place(owner, view.dtype, (starts[0] - starts[1]) // view.itemsize, down, across)
+    return Place(owner, view.dtype, offset, down, across)
 
 
 def _size(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -171,69 +185,93 @@ def _size(shape: tuple[int, ...]) -> tuple[int, int]:
     return math.prod(shape) // columns, columns
 
 
-def operand_of(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Operand:
+def _operand(value: Any, shape: tuple[int, ...]) -> Any:
     """How a call over a shape reads a number or a node."""
-    if isinstance(value, Node) and value.kind == "const" and value.shape == ():
-        value = value.value.item()
-    return Operand(place_of(value, shape) if isinstance(value, Node) else value, dtype)
+    if isinstance(value, Node):
+        return value.value.item() if value.kind == "const" and not value.shape else place_of(value, shape)
+    return value
 
 
 def _elementwise(node: Node) -> Call:
-    name, dtypes = node.name, _computed_in(node)
-    forms = LOGICAL if all([dtype == TRUTH for dtype in dtypes]) else FORMS
-    if name not in forms or name in SEVERAL_AT_ONCE and node.value.size >= LARGE:
-        raise NoLoop
-    operands = [operand_of(value, dtype, node.shape) for value, dtype in zip(node.args, dtypes)]
-    return Call(_size(node.shape), forms[name], operands, place_of(node, node.shape))
+    form = FORMS.get(f"{node.name}_{TYPES[node.dtype]}") or FORMS[node.name]
+    operands = [(_operand(value, node.shape), dtype) for value, dtype in zip(node.args, _computed_in(node))]
+    return Call(_size(node.shape), form, operands, place_of(node, node.shape))
 
 
 def _computed_in(node: Node) -> list[np.dtype[Any]]:
     """The dtypes to which the operands are converted before the call."""
-    if node.function is astype:
+    if node.function in (astype, np.copy):
         return [node.dtype]
-    if node.function is np.where and len(node.args) == 3:
+    if node.function is np.where:
         return [TRUTH, node.dtype, node.dtype]
     if not isinstance(node.function, np.ufunc) or node.settings.keys() - {"dtype"}:
         raise NoLoop
     kinds = [getattr(value, "dtype", type(value)) for value in node.args]
     wanted = (*[None] * len(kinds), node.settings.get("dtype"))
     *found, result = node.function.resolve_dtypes((*kinds, None), signature=wanted)
-    integer_power = node.name == "power" and node.dtype.kind != "f"
-    if result != node.dtype or any(each not in TYPES for each in found) or integer_power:
+    if result != node.dtype or any(each not in TYPES for each in found):
         raise NoLoop
     return found
 
 
 def _reduction(node: Node) -> Call:
     (array,), settings, dtype = node.args, node.settings, node.dtype
-    combine = node.function.__self__.__name__  # type: ignore[union-attr]
-    first = neutral(combine, dtype)
-    plain = settings.get("initial", first) == first and settings.get("dtype", dtype) == dtype
-    if not plain or settings.keys() - {"axis", "keepdims", "initial", "dtype"}:
+    name = node.name.removesuffix(".reduce")
+    first = settings.get("initial", NEUTRAL[name])
+    if settings.keys() - {"axis", "keepdims", "initial", "dtype"}:
         raise NoLoop
+    if abs(first) == math.inf and dtype.kind != "f":
+        first = np.iinfo(dtype).min if first < 0 else np.iinfo(dtype).max
     kept = np.empty(np.empty(array.shape, bool).any(settings.get("axis", 0), keepdims=True).shape, dtype)
-    result = _placed(node, kept, kept, array.shape)
-    return Call(_size(array.shape), "{0}", [operand_of(array, dtype, array.shape)], result, combine)
-
-
-def neutral(combine: str, dtype: np.dtype[Any]) -> Any:
-    """With what a reduction begins."""
-    ufunc = getattr(np, combine)
-    if combine not in (LOGICAL if dtype == TRUTH else FORMS):
+    result, operands = _placed(node, kept, kept, array.shape), [(_operand(array, array.shape), dtype)]
+    if result.down and result.across:
         raise NoLoop
-    if ufunc.identity is not None:
-        return ufunc.identity
-    info = np.iinfo(dtype) if dtype.kind in "iu" else None
-    low, high = (info.min, info.max) if info else (-math.inf, math.inf)
-    return low if combine == "maximum" else high
+    return Call(_size(array.shape), "{0}", operands, result, FORMS[name], first)
 
 
 def _selection(node: Node) -> Call:
     """``take_along_axis(a, index, axis)`` that selects from each row of ``a``."""
     array, index, axis = node.args
     last = len(node.shape) - 1
-    if last < 1 or axis not in (-1, last) or array.shape[:-1] != node.shape[:-1] or array.shape[-1] == 1:
+    if last < 1 or axis not in (-1, last) or array.shape[:-1] != node.shape[:-1]:
         raise NoLoop
-    place = operand_of(index, np.dtype(np.int64), node.shape)
-    row = place_of(array, array.shape)
-    return Call(_size(node.shape), "{0}", [place], place_of(node, node.shape), row=row)
+    operands, row = [(_operand(index, node.shape), np.dtype(np.int64))], place_of(array, array.shape)
+    return Call(_size(node.shape), "{0}", operands, place_of(node, node.shape), row=row)
+
+
+def _product(node: Node) -> Product:
+    """A product that BLAS can compute: of two matrices of float32, or of float64."""
+    a, b = node.args
+    if node.settings or node.dtype.kind != "f" or not len(a.shape) == len(b.shape) == 2:
+        raise NoLoop
+    if not a.dtype == b.dtype == node.dtype:
+        raise NoLoop
+    return Product(_matrix(a), _matrix(b), (*node.shape, a.shape[1]), [(1, node.dtype)])
+
+
+def _matrix(node: Node) -> tuple[Place, bool, int]:
+    (rows, columns), place = node.shape, place_of(node, node.shape)
+    if place.across == (columns > 1) and (place.down >= columns or rows == 1):
+        return place, False, max(place.down, columns)
+    if place.down == (rows > 1) and (place.across >= rows or columns == 1):
+        return place, True, max(place.across, rows)
+    raise NoLoop
+
+
+def added_to(state: Node, node: Node) -> tuple[Product, list[Node]] | None:
+    """``node`` as a product that is added to ``state``, and the nodes between; None if it is something else.
+
+    So a step of gradient descent on the weights of a linear layer is one call of BLAS.
+    """
+    if node.function not in (np.add, np.subtract) or node.args[0] is not state:
+        return None
+    term, scale = node.args[1], [(1 if node.function is np.add else -1, node.dtype)]
+    between = [term]
+    if isinstance(term, Node) and term.function is np.multiply:
+        number, term = sorted(term.args, key=lambda each: getattr(each, "shape", ()))
+        scale.append((_operand(number, ()), node.dtype))
+        between.append(term)
+    found = work_of(term) if isinstance(term, Node) else None
+    if not isinstance(found, Product) or term.shape != state.shape:
+        return None
+    return found._replace(scale=scale, base=place_of(state, state.shape)), between

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Node
-from autokit.static.loops.elements import FORMS, LOGICAL, TRUTH, TYPES, Call, Operand, Place, neutral
-from autokit.static.loops.groups import Group
-from autokit.static.loops.products import Product
+from autokit.static.loops.elements import TRUTH, TYPES, Call, Place, Product
+from autokit.static.loops.schedule import Group
 
 HEAD = """from math import cos, erf, exp, expm1, inf, log, log1p, nan, sin, sqrt, tanh
 
 from numpy import float32 as f4, float64 as f8, int64 as i8, uint8 as u1, uint64 as u8
 
-from autokit.static.loops.blas import gemm, plus, pointer
+from autokit.static.loops.functions import exp_f4, gemm, plus, pointer, tanh_f4
 
 
 """
@@ -24,7 +23,7 @@ STOP = f"    return {STOPPED}"
 
 
 class Writer:
-    """The text of a function of the arrays that are ``given`` from outside, and an array of addresses.
+    """The text of a function of the arrays that a group is given, and an array of whole numbers.
 
     The function returns 0; or 1 where a check fails, an index is out of bounds or an array has another size;
     or 2 if an array lies in memory that it would write over.
@@ -32,178 +31,140 @@ class Writer:
     Attributes
     ----------
     text : str
-    addressed : list of Node
-        The nodes whose addresses the function takes, after the two of BLAS.
+    numbers : list of Node or int
+        What the whole numbers are, after the two addresses of BLAS: a node stands for the address of its
+        memory. Sizes are among them, as LLVM would write out all turns of a loop whose size it knows.
     """
 
-    def __init__(self, group: Group, given: list[Node], name: str) -> None:
-        self.group, self.given = group, given
-        self.addressed: list[Node] = []
+    def __init__(self, group: Group, name: str) -> None:
+        self.group = group
+        self.numbers: list[Node | int] = []
         self._pointers: dict[str, str] = {}
         self._body: list[str] = []
         for item in group.items:
-            one = group.work[item[0]]
-            if isinstance(one, Product):
-                self._product(item[0], one)
+            work = group.work[item[0]]
+            if isinstance(work, Product):
+                self._product(item[0], work)
             else:
                 self._loop(item)
         lines = [*self._checks(), *self._pointers.values(), *self._body, "return 0"]
-        parameters = ", ".join([*[f"x{node.id}" for node in given], "p"])
+        parameters = ", ".join([*[f"x{node.id}" for node in group.given], "p"])
         self.text = "\n".join([f"{HEAD}def {name}({parameters}):", *_indented(lines)]) + "\n"
 
     def _checks(self) -> list[str]:
         """Stop where an array has another size; say so where it lies in memory that is written over."""
-        states = self.group.memory.values()
-        places = tuple([(self._place(state), state.value.nbytes) for state in states])
-        lines, shared = [], []
-        for node in self.given:
+        lines = []
+        for node in self.group.given:
             lines += [f"if x{node.id}.size != {node.value.size}:", STOP]
-            if places and node.kind != "number":
-                start, size = f"x{node.id}.ctypes.data", node.value.nbytes
-                shared += [f"    if {start} < p[k] + size and p[k] < {start} + {size}:"]
-                shared += [f"        return {NEEDS_COPIES}"]
-        return [*lines, f"for k, size in {places}:", *shared] if shared else lines
+            start, size = f"x{node.id}.ctypes.data", node.value.nbytes
+            for state in self.group.memory.values():
+                other = self._address(state)
+                lines.append(f"if {start} < {other} + {state.value.nbytes} and {other} < {start} + {size}:")
+                lines.append(f"    return {NEEDS_COPIES}")
+        return lines
 
     # ------------------------------------------------------------ memory
+
+    def _number(self, what: Node | int) -> str:
+        if what not in self.numbers:
+            self.numbers.append(what)
+        return f"p[{self.numbers.index(what) + 2}]"
 
     def _address(self, node: Node) -> str:
         """The address of the memory of a node."""
         node = self.group.memory.get(node, node)
-        if node in self.given:
-            return f"x{node.id}.ctypes.data"
-        return f"p[{self._place(node)}]"
+        return f"x{node.id}.ctypes.data" if node in self.group.given else self._number(node)
 
-    def _place(self, node: Node) -> int:
-        """At which place of the addresses that of a node is."""
-        if node not in self.addressed:
-            self.addressed.append(node)
-        return self.addressed.index(node) + 2
-
-    def _element(self, place: Place, index: str = "") -> str:
+    def _element(self, place: Place, column: str = "j") -> str:
         """An element in memory; truth is kept there as a byte."""
         kind = "u1" if place.dtype == TRUTH else TYPES[place.dtype]
         name = f"m{place.owner.id}_{kind}"
         self._pointers[name] = f"{name} = pointer({self._address(place.owner)}, {kind})"
-        return f"{name}[{index or place.text()}]"
+        terms = [f"{name} * {step}" for name, step in (("i", place.down), (column, place.across)) if step]
+        return f"{name}[{' + '.join([*terms, str(place.offset)])}]"
 
-    def _load(self, place: Place, index: str = "") -> str:
-        element = self._element(place, index)
-        return f"({element} != 0)" if place.dtype == TRUTH else element
-
-    def _store(self, place: Place, value: str, index: str = "") -> str:
-        value = f"u1({value})" if place.dtype == TRUTH else value
-        return f"{self._element(place, index)} = {value}"
-
-    def _scalar(self, operand: Operand) -> str:
-        """A number, or what is one."""
-        value, dtype = operand
-        if isinstance(value, Place):
-            return _converted(self._load(value), value.dtype, dtype)
-        return _literal(value, dtype)
+    def _for(self, name: str, count: int, lines: list[str]) -> list[str]:
+        return [f"for {name} in range({self._number(count)}):", *_indented(lines)] if count > 1 else lines
 
     # ------------------------------------------------------------ products
 
     def _product(self, node: Node, product: Product) -> None:
         """BLAS's matrices lie column by column, where ours are their transposes: Cᵀ = Bᵀ Aᵀ."""
-        m, n, k = product.sizes
-        routine = "p[0]" if node.dtype == np.float32 else "p[1]"
-        matrices = (product.b, product.a)
-        turns = [str(ord("T" if each.turned else "N")) for each in matrices]
+        m, n, k = product.size
+        kind, base = TYPES[node.dtype], product.base
+        if base is not None and node not in self.group.memory:
+            copy = f"{self._element(base._replace(owner=node))} = {self._element(base)}"
+            self._body += self._for("i", m, self._for("j", n, [copy]))
+        factors = (product.b, product.a)
+        turns = [str(ord("T" if turned else "N")) for _, turned, _ in factors]
         starts = [
-            f"{self._address(x.place.owner)} + {x.place.offset * node.dtype.itemsize}" for x in matrices
+            f"{self._address(x.owner)} + {x.offset * x.dtype.itemsize}, {step}" for x, _, step in factors
         ]
-        factors = [f"{start}, {each.width}" for start, each in zip(starts, matrices)]
-        if product.base is not None and node not in self.group.memory:
-            old, new = [Place(each, node.dtype, 0, 1, 0) for each in (product.base, node)]
-            self._body += [f"for i in range({m * n}):", f"    {self._store(new, self._load(old))}"]
-        kind = TYPES[node.dtype]
-        alpha = " * ".join([f"{kind}({product.sign})", *map(self._scalar, product.scale)])
-        beta = f"{kind}({int(product.base is not None)})"
-        numbers = [*turns, str(n), str(m), str(k), alpha, *factors, beta, self._address(node), str(n)]
-        self._body.append(f"gemm({routine}, ({', '.join(numbers)}))")
+        scales = [self._element(value) if isinstance(value, Place) else value for value, _ in product.scale]
+        alpha, beta = " * ".join([f"{kind}({each})" for each in scales]), f"{kind}({int(base is not None)})"
+        numbers = [*turns, str(n), str(m), str(k), alpha, *starts, beta, self._address(node), str(n)]
+        self._body.append(f"gemm({'p[0]' if kind == 'f4' else 'p[1]'}, ({', '.join(numbers)}))")
 
     # ------------------------------------------------------------ loops
 
     def _loop(self, nodes: list[Node]) -> None:
         """A loop over rows and columns: what is read is loaded first, what is kept is stored last."""
-        self._nodes, self._loaded = nodes, dict[Place, str]()
+        self._names: dict[Place, str] = {}
         self._before, self._start, self._inner = list[str](), list[str](), list[str]()
         self._stores, self._end, self._after = list[str](), list[str](), list[str]()
-        rows, columns = self.group.work[nodes[0]].size  # type: ignore[union-attr]
         for node in nodes:
-            call = self.group.work[node]
-            assert isinstance(call, Call)
-            read = [self._read(each) for each in call.operands]
-            if call.row is not None:
-                read = [self._selected(call.row, f"k{node.id}", read[0], node.args[0].shape[-1])]
-            value = call.form.format(*read)
-            if call.result is None:
-                self._inner += [f"if not {value}:", STOP]
-                continue
-            if call.combine:
-                self._reduce(node, call.result, call.combine, value)
-                continue
-            self._inner.append(f"v{node.id} = {TYPES[node.dtype]}({value})")
-            if node in self.group.stored:
-                self._stores.append(self._store(call.result, f"v{node.id}"))
-        inner = [*self._inner, *self._stores]
-        if columns > 1:
-            inner = [f"for j in range({columns}):", *_indented(inner)]
-        row = [*self._start, *inner, *self._end]
-        self._body += [*self._before, f"for i in range({rows}):", *_indented(row), *self._after]
+            self._call(node, self.group.work[node])
+        rows, columns = self.group.work[nodes[0]].size
+        row = [*self._start, *self._for("j", columns, [*self._inner, *self._stores]), *self._end]
+        self._body += [*self._before, *self._for("i", rows, row), *self._after]
 
-    def _read(self, operand: Operand) -> str:
-        """An operand, converted; what this loop computes is in a variable."""
-        place, dtype = operand
-        if not isinstance(place, Place):
-            return _literal(place, dtype)
-        if place.owner in self._nodes:
-            return _converted(f"v{place.owner.id}", place.dtype, dtype)
-        if place not in self._loaded:
-            self._loaded[place] = name = f"r{place.owner.id}_{len(self._loaded)}"
-            outside = self._start if place.down else self._before
-            lines = self._inner if place.across else outside
-            lines.append(f"{name} = {self._load(place)}")
-        return _converted(self._loaded[place], place.dtype, dtype)
+    def _call(self, node: Node, call: Call) -> None:
+        read = [self._read(*each) for each in call.operands]
+        if call.row is not None:
+            read = [self._selected(call.row, f"k{node.id}", read[0], node.args[0].shape[-1])]
+        name, value = f"v{node.id}", call.form.format(*read)
+        if call.result is None:
+            self._inner += [f"if not {value}:", STOP]
+        elif call.combine:
+            self._reduce(call, call.result, name, value)
+        else:
+            self._names[call.result] = name
+            self._inner.append(f"{name} = {TYPES[node.dtype]}({value})")
+            if node in self.group.stored:
+                self._stores.append(f"{self._element(call.result)} = {name}")
+
+    def _read(self, value: Any, dtype: np.dtype[Any]) -> str:
+        """An operand; what this loop loaded or computed is in a variable."""
+        if isinstance(value, Place) and value not in self._names:
+            name = self._names[value] = f"r{value.owner.id}_{len(self._names)}"
+            lines = self._inner if value.across else self._start if value.down else self._before
+            lines.append(f"{name} = {self._element(value)}")
+        return f"{TYPES[dtype]}({self._names.get(value, value)})"
 
     def _selected(self, row: Place, name: str, index: str, size: int) -> str:
         """The element of a row at an index, which counts from the end if it is negative."""
         self._inner += [f"{name} = {index}", f"if {name} < 0:", f"    {name} += {size}"]
         self._inner += [f"if {name} < 0 or {name} >= {size}:", STOP]
-        return self._load(row, f"{row._replace(across=0).text()} + {name} * {row.across}")
+        return self._element(row, name)
 
-    def _reduce(self, node: Node, result: Place, combine: str, value: str) -> None:
+    def _reduce(self, call: Call, result: Place, total: str, value: str) -> None:
         """Take an element into a sum, a maximum or the like: of a row, of all, or of what memory holds."""
-        kind, total, element = TYPES[node.dtype], f"a{node.id}", f"e{node.id}"
-        is_sum = combine == "add" and node.dtype.kind == "f"
-        first = _literal(neutral(combine, node.dtype), node.dtype)
-        form = (LOGICAL if node.dtype == TRUTH else FORMS)[combine]
+        kind = TYPES[result.dtype]
         if result.across:
-            self._before += [f"for i in range({node.value.size}):"]
-            self._before += [f"    {self._store(result, first, 'i')}"]
-            self._inner.append(f"{element} = {kind}({value})")
-            combined = form.format(f"{self._load(result)}", element)
-            self._stores.append(self._store(result, f"{kind}({combined})"))
+            memory = self._element(result)
+            columns = self._for("j", call.size[1], [f"{memory} = {kind}({call.first})"])
+            self._before += columns
+            self._inner.append(f"{total} = {kind}({value})")
+            self._stores.append(f"{memory} = {kind}({call.combine.format(f'{kind}({memory})', total)})")
             return
         before, after = (self._start, self._end) if result.down else (self._before, self._after)
+        is_sum = call.combine == "{0} + {1}" and result.dtype.kind == "f"
         wide = "f8" if is_sum else kind  # long sums of float32 would round too often
-        before.append(f"{total} = {wide}({first})")
-        self._inner.append(f"{element} = {wide}({value})")
-        combined = f"plus({total}, {element})" if is_sum else form.format(total, element)
-        self._inner.append(f"{total} = {combined}")
-        after.append(self._store(result, f"{kind}({total})"))
-
-
-def _literal(value: Any, dtype: np.dtype[Any]) -> str:
-    if dtype.kind == "f":
-        return f"{TYPES[dtype]}({float(value)!r})"
-    return repr(bool(value)) if dtype == TRUTH else f"{TYPES[dtype]}({int(value)})"
-
-
-def _converted(text: str, dtype: np.dtype[Any], to: np.dtype[Any]) -> str:
-    if dtype == to:
-        return text
-    return f"({text} != 0)" if to == TRUTH else f"{TYPES[to]}({text})"
+        before.append(f"{total} = {wide}({call.first})")
+        self._inner.append(f"e{total} = {wide}({value})")
+        combined = f"plus({total}, e{total})" if is_sum else call.combine.format(total, f"e{total}")
+        self._inner.append(f"{total} = {wide}({combined})")
+        after.append(f"{self._element(result)} = {kind}({total})")
 
 
 def _indented(lines: list[str]) -> list[str]:

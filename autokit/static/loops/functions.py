@@ -1,12 +1,12 @@
-"""What a compiled loop reaches by its address: the memory of an array, and the matrix product of BLAS.
+"""What compiled loops call: memory at an address, the matrix product of BLAS, and functions of float32.
 
 Numba keeps no compiled function on disk that holds an address itself, since an address is another one in the
-next process. Therefore all of them come in one array, and the intrinsics of this file turn its numbers into
-pointers.
+next process. Therefore all of them come in one array, whose numbers become pointers here.
 
 References
 ----------
 J. J. Dongarra et al., "A set of level 3 basic linear algebra subprograms", ACM TOMS 16, 1990.
+S. L. Moshier, "Methods and programs for mathematical functions", Ellis Horwood, 1989.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ import ctypes
 from typing import Any
 
 import llvmlite.ir as llvm
+import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
+from numpy import float32 as f4
+from numpy import int32 as i4
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 
-def address_of_gemm(dtype: np.dtype[Any]) -> int:
+def address_of_gemm(dtype: Any) -> int:
     """The address of the product of matrices of float32 or float64.
 
     It is that of NumPy's own BLAS where that can be found, else SciPy's: the threads of a second one would
@@ -80,3 +83,47 @@ def gemm(typing: Any, routine: Any, numbers: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(routine, numbers), code
+
+
+# The C library computes exp and tanh for one number at a time; of these, LLVM makes code for several.
+
+
+@intrinsic
+def two_to(typing: Any, power: Any) -> Any:
+    """``2 ** power`` in float32, whose bits are the power, and 23 zeros of the fraction."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.shl(builder.add(args[0], power_type(127)), power_type(23))
+        return builder.bitcast(bits, llvm.FloatType())
+
+    power_type = llvm.IntType(32)
+    return types.float32(types.int32), code
+
+
+@numba.njit(fastmath={"contract"}, forceinline=True)
+def exp_f4(x: Any) -> Any:
+    """``exp(x)`` as ``2 ** n · exp(r)`` with a whole n, and Moshier's polynomial for the small r."""
+    x = f4(-104) if x < f4(-104) else f4(89) if x > f4(89) else x
+    shift = f4(3 << 22)  # a float32 as large has no fraction
+    n = (x * f4(1.44269504) + shift) - shift
+    r = x - n * f4(0.693359375) - n * f4(-2.12194440e-4)
+    y = f4(1.9875691500e-4)
+    for coefficient in (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5, 1.0, 1.0):
+        y = y * r + f4(coefficient)
+    half = i4(n) >> 1  # neither power is out of range, where their product is
+    return y * two_to(i4(half)) * two_to(i4(i4(n) - half))
+
+
+@numba.njit(fastmath={"contract"}, forceinline=True)
+def tanh_f4(x: Any) -> Any:
+    """``tanh(x)`` as a quotient of polynomials in ``x²``."""
+    x = f4(-7.99881172) if x < f4(-7.99881172) else f4(7.99881172) if x > f4(7.99881172) else x
+    square = x * x
+    p, q = f4(-2.76076847742355e-16), f4(1.19825839466702e-6)
+    for coefficient in (2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-8):
+        p = p * square + f4(coefficient)
+    for coefficient in (1.48572235717979e-5, 6.37261928875436e-4, 4.89352455891786e-3):
+        p = p * square + f4(coefficient)
+    for coefficient in (1.18534705686654e-4, 2.26843463243900e-3, 4.89352518554385e-3):
+        q = q * square + f4(coefficient)
+    return x * p / q
