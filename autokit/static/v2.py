@@ -29,13 +29,14 @@ from autokit.base.generator import manual_seed
 from autokit.engine import tensor as engine
 from autokit.engine.modes import set_grad_enabled
 from autokit.ops.create import from_numpy, ones_like
-from autokit.ops.draw import rand, randn
 from autokit.optim import SGD, Adam
 from autokit.static.graph import mapped
 from autokit.static.step import compile
-from autokit.static.tf import functions
+from autokit.static.tf import functions, values
 from autokit.static.tf import nn as layers
+from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import bind_operators
+from autokit.static.tf.graph import as_operands, tensors_in
 from autokit.static.tf.shapes import converted
 
 TAPES: list[GradientTape] = []
@@ -86,15 +87,11 @@ class Variable(Tensor):
 
     def assign_add(self, delta: Any) -> Variable:
         """Add to the value."""
-        with set_grad_enabled(False):
-            self.add_(constant(delta, self.dtype))
-        return self
+        return self.assign(self + delta)
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract from the value."""
-        with set_grad_enabled(False):
-            self.sub_(constant(delta, self.dtype))
-        return self
+        return self.assign(self - delta)
 
 
 class GradientTape:
@@ -106,7 +103,7 @@ class GradientTape:
         Differentiate more than once.
     """
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+    def __init__(self, persistent: bool = False) -> None:
         self.persistent, self.used = persistent, False
 
     def __enter__(self) -> GradientTape:
@@ -121,7 +118,7 @@ class GradientTape:
         for each in tensor if isinstance(tensor, list | tuple) else [tensor]:
             each._requires_grad = True
 
-    def gradient(self, target: Any, sources: Any, output_gradients: Any = None, **_: Any) -> Any:
+    def gradient(self, target: Any, sources: Any) -> Any:
         """The derivatives of the sum of ``target`` by ``sources``, in their form; None where there is none.
 
         Inside the ``with`` block of another tape they are recorded, too.
@@ -132,19 +129,14 @@ class GradientTape:
                 "jacobians): write tf.GradientTape(persistent=True)"
             )
         self.used = True
-        found: list[Any] = []
-        mapped(sources, found.append)
-        learners = [each for each in found if each._requires_grad]
-        targets = target if isinstance(target, list | tuple) else [target]
-        ends = [each for each in targets if each._requires_grad]
-        slopes: dict[int, Any] = {}
+        learners = [each for each in tensors_in(sources, engine.Tensor) if each._requires_grad]
+        ends = [each for each in tensors_in([target], engine.Tensor) if each._requires_grad]
+        slopes: dict[Any, Any] = {}
         if ends and learners:
-            seeds = [ones_like(each) for each in ends] if output_gradients is None else [output_gradients]
-            several = grad(
-                ends, learners, seeds, retain_graph=True, create_graph=bool(TAPES), allow_unused=True
-            )
-            slopes = dict(zip(map(id, learners), several))
-        return mapped(sources, lambda source: _ours(slopes.get(id(source))))
+            nested, ones = bool(TAPES), [ones_like(each) for each in ends]
+            several = grad(ends, learners, ones, retain_graph=True, create_graph=nested, allow_unused=True)
+            slopes = dict(zip(learners, several))
+        return mapped(sources, lambda source: _ours(slopes.get(source)))
 
 
 def _ours(value: Any) -> Any:
@@ -187,29 +179,20 @@ def _eager(define: Any) -> Callable[..., Any]:
     @wraps(plain)
     def apply(*args: Any, name: str | None = None, **settings: Any) -> Any:
         given = parameters.bind(*args, **settings).arguments
-        tensors = [each for each in map(given.get, operands) if isinstance(each, engine.Tensor)]
-        for each in operands:
-            given[each] = _operand(given.get(each), tensors)
+        given.update(zip(operands, as_operands([given[each] for each in operands], engine.Tensor, constant)))
         with set_grad_enabled(bool(TAPES)):
             return _ours(plain(**given))
 
     return apply
 
 
-def _operand(value: Any, tensors: list[Any]) -> Any:
-    """An operand as a tensor; a number stays one beside ``tensors``, and a list of tensors stays a list."""
-    if value is None or isinstance(value, engine.Tensor) or tensors and isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, list | tuple) and any([isinstance(each, engine.Tensor) for each in value]):
-        return [constant(each) for each in value]
-    return constant(value, tensors[0].dtype if tensors else None)
+def _eager_ones(module: Any) -> dict[str, Any]:
+    """The functions of a module of TensorFlow 1's face, on numbers."""
+    return {name: _eager(each) for name, each in vars(module).items() if hasattr(each, "plain")}
 
 
-EAGER = {name: _eager(each) for name, each in vars(functions).items() if getattr(each, "plain", None)}
-globals().update(EAGER)
-nn = SimpleNamespace(
-    **{name: _eager(each) for name, each in vars(layers).items() if getattr(each, "plain", None)}
-)
+globals().update(_eager_ones(functions))
+nn = SimpleNamespace(**_eager_ones(layers))
 bind_operators(Tensor, _eager)
 
 
@@ -223,15 +206,8 @@ def ones(shape: Any, dtype: Any = np.float32) -> Any:
     return constant(np.ones(shape), dtype)
 
 
-def _normal(shape: Any, mean: float = 0.0, stddev: float = 1.0) -> Any:
-    return _ours(randn(*shape) * stddev + mean)
-
-
-def _uniform(shape: Any, minval: float = 0.0, maxval: float = 1.0) -> Any:
-    return _ours(rand(*shape) * (maxval - minval) + minval)
-
-
-random = SimpleNamespace(normal=_normal, uniform=_uniform, set_seed=manual_seed)
+normal, uniform = _eager(values.random_normal), _eager(values.random_uniform)
+random = SimpleNamespace(normal=normal, uniform=uniform, set_seed=manual_seed)
 float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
 
 
@@ -255,3 +231,5 @@ optimizers = SimpleNamespace(
     SGD=lambda learning_rate=0.01, momentum=0.0: _Optimizer(SGD, learning_rate, momentum=momentum),
     Adam=lambda learning_rate=0.001: _Optimizer(Adam, learning_rate, eps=1e-7),
 )
+
+__getattr__ = absent("tf", globals())

@@ -25,13 +25,7 @@ def new_graph() -> Iterator[None]:
 def digits() -> tuple[np.ndarray, np.ndarray]:
     data = Digits()
     images = np.stack([np.asarray(image, np.float32).reshape(-1) for image, _ in data])
-    labels = np.array([int(label) for _, label in data])
-    return images / images.max(), np.eye(10, dtype=np.float32)[labels]
-
-
-def softmax(z: np.ndarray) -> np.ndarray:
-    e = np.exp(z - z.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
+    return images / images.max(), np.eye(10, dtype=np.float32)[[int(label) for _, label in data]]
 
 
 def test_softmax_regression(digits: tuple[np.ndarray, np.ndarray]) -> None:
@@ -58,7 +52,8 @@ def test_softmax_regression(digits: tuple[np.ndarray, np.ndarray]) -> None:
 
     weight, bias = np.zeros((64, 10), np.float32), np.zeros(10, np.float32)
     for i in batches:
-        slope = (softmax(X[i] @ weight + bias) - Y[i]) / 100
+        e = np.exp(X[i] @ weight + bias)
+        slope = (e / e.sum(1, keepdims=True) - Y[i]) / 100
         weight, bias = weight - 0.5 * X[i].T @ slope, bias - 0.5 * slope.sum(0)
     np.testing.assert_allclose(sess.run(W), weight, atol=1e-5)
     right = (X[1200:] @ weight + bias).argmax(1) == Y[1200:].argmax(1)
@@ -100,6 +95,7 @@ def test_linear_regression_with_a_placeholder_of_unknown_shape() -> None:
     # aymericdamien/TensorFlow-Examples: linear_regression.py feeds numbers to train, and arrays to test
     train_X = np.random.RandomState(2).rand(17).astype(np.float32)
     train_Y = 2 * train_X + 1
+    tf.Variable(0.0, name="of_a_cell_that_ran_before")
     X = tf.placeholder("float")
     Y = tf.placeholder("float")
     W = tf.Variable(0.3, name="weight")
@@ -192,6 +188,7 @@ def test_counters_and_control_dependencies() -> None:
     step = tf.Variable(0.0)
     with tf.control_dependencies([tf.assign_add(step, 1.0)]):
         after = tf.identity(step)
+        late = tf.Variable(5.0)
     both = tf.group(tf.assign_sub(step, 0.5), update)
     first, second = tf.Session(), tf.Session()
     for sess in (first, second):
@@ -201,7 +198,7 @@ def test_counters_and_control_dependencies() -> None:
     assert [first.run(after) for _ in range(6)] == [1, 2, 3, 4, 5, 6]
     assert first.run(both) is None
     assert first.run([state, step]) == [7, 5.5]
-    assert second.run([state, my_var, step]) == [0, 2, 0.0]  # each session owns its values
+    assert second.run([state, my_var, step, late]) == [0, 2, 0.0, 5.0]  # each session owns its values
 
 
 def test_gradients_of_first_and_second_order() -> None:
@@ -209,17 +206,17 @@ def test_gradients_of_first_and_second_order() -> None:
     y = 2.0 * (x**3)
     z = 3.0 + y**2
     grad_z = tf.gradients(z, [x, y])
-    unused = tf.gradients(y, [x, z])
+    unused = tf.gradients(y, [x, z, tf.stop_gradient(x)])
     (second,) = tf.gradients(grad_z[0], x)
     p = tf.placeholder(tf.float32, [None])
-    (slope,) = tf.gradients(tf.sin(p) * x, p)
+    (slope,) = tf.gradients(tf.exp(p) * x, p)
     with tf.Session() as sess:
         sess.run(x.initializer)
         assert sess.run(grad_z) == [768.0, 32.0]
         assert sess.run(second) == pytest.approx(120 * 2**4)
-        assert unused[1] is None and sess.run(unused[0]) == 24.0
+        assert unused[1:] == [None, None] and sess.run(unused[0]) == 24.0
         points = np.linspace(0, 3, 5, dtype=np.float32)
-        np.testing.assert_allclose(sess.run(slope, {p: points}), 2 * np.cos(points), rtol=1e-6)
+        np.testing.assert_allclose(sess.run(slope, {p: points}), 2 * np.exp(points), rtol=1e-6)
 
 
 def test_while_loop_and_cond() -> None:
@@ -229,19 +226,24 @@ def test_while_loop_and_cond() -> None:
     )
     x, w = tf.placeholder(tf.float32, []), tf.Variable(3.0)
     chosen = tf.cond(x < 0.0, lambda: x * x, lambda: tf.log(x) * w)
+    drawn = tf.cond(tf.constant(True), lambda: tf.random_normal([]), lambda: tf.constant(0.0))
     with tf.Session() as sess:
         sess.run(w.initializer)
         assert [sess.run(total, {n: count}) for count in (0, 1, 10)] == [0, 0, 45]
         for _ in range(5):
             assert sess.run(chosen, {x: -3.0}) == 9.0
             assert sess.run(chosen, {x: 2.0}) == pytest.approx(3 * np.log(2))
+        assert len({float(sess.run(drawn)) for _ in range(6)}) == 6
     for result in (chosen, tf.while_loop(lambda s: s < 9.0, lambda s: s * s, [x])):
         with pytest.raises(NotImplementedError, match="have no gradient here"):
             tf.gradients(result, x)
     with pytest.raises(TypeError, match="same types and shapes"):
         tf.cond(x < 0.0, lambda: x, lambda: tf.expand_dims(x, 0))
-    with pytest.raises(RuntimeError, match="cannot assign variables"):
-        tf.cond(x < 0.0, lambda: tf.assign_add(w, 1.0), lambda: x)
+    calls: list[float] = []
+    for branch in (lambda: tf.assign_add(w, 1.0), lambda: tf.py_func(calls.append, [x], tf.float32)):
+        with pytest.raises(RuntimeError, match=r"(?s)lambda: .*a branch or a loop holds no"):
+            tf.cond(x < 0.0, branch, lambda: x)
+    assert not calls
 
 
 def test_a_saver_gives_another_session_the_values(tmp_path: Path) -> None:
@@ -278,10 +280,12 @@ def test_variable_scopes_share_variables() -> None:
     with tf.variable_scope("net"), pytest.raises(ValueError, match=words):
         layer(one, "first")
     given = [tf.get_variable(f"v{at}", initializer=value) for at, value in enumerate([0.0, np.ones(2)])]
+    spread = tf.get_variable("spread", [30, 40])
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         np.testing.assert_array_equal(sess.run(two), [[36, 36]])
         assert sess.run(given)[0] == 0 and list(sess.run(given)[1]) == [1, 1]
+        assert np.abs(sess.run(spread)).max() == pytest.approx(np.sqrt(6 / 70), rel=0.02)
 
 
 def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
@@ -296,26 +300,26 @@ def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
             np.testing.assert_array_equal(sess.run(dropped, {keep_prob: 1.0}), np.ones(1000))
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0][4], runs[0][5])
-    values = np.unique(runs[0])
-    np.testing.assert_allclose(values, [0, 1.25])
+    np.testing.assert_allclose(np.unique(runs[0]), [0, 1.25])
     assert np.mean(runs[0]) == pytest.approx(1, abs=0.03)
 
 
-OPTIMIZERS = {
-    "momentum": (tf.train.MomentumOptimizer(0.1, 0.9), lambda w: ak.optim.SGD([w], 0.1, momentum=0.9)),
-    "adagrad": (
-        tf.train.AdagradOptimizer(0.1),
-        lambda w: ak.optim.Adagrad([w], 0.1, initial_accumulator_value=0.1),
-    ),
-    "adam": (tf.train.AdamOptimizer(0.1), lambda w: ak.optim.Adam([w], 0.1)),
-}
+def adagrad(w: ak.Tensor) -> ak.optim.Optimizer:
+    return ak.optim.Adagrad([w], 0.1, initial_accumulator_value=0.1)
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
-def test_optimizers_step_as_eager_ones(name: str) -> None:
-    of_tf, of_autokit = OPTIMIZERS[name]
+@pytest.mark.parametrize(
+    ("of_tf", "of_autokit"),
+    [
+        (tf.train.MomentumOptimizer(0.1, 0.9), lambda w: ak.optim.SGD([w], 0.1, momentum=0.9)),
+        (tf.train.AdagradOptimizer(0.1), adagrad),
+        (tf.train.AdamOptimizer(0.1), lambda w: ak.optim.Adam([w], 0.1)),
+    ],
+    ids=["momentum", "adagrad", "adam"],
+)
+def test_optimizers_step_as_eager_ones(of_tf, of_autokit) -> None:
     w, global_step = tf.Variable([1.0, -2.0, 3.0]), tf.Variable(0, trainable=False)
-    train = of_tf.minimize(tf.reduce_sum(w**2 + tf.sin(w)), global_step=global_step)
+    train = of_tf.minimize(tf.reduce_sum(w**2 + tf.exp(w)), global_step=global_step)
     v = ak.tensor([1.0, -2.0, 3.0], requires_grad=True)
     optimizer = of_autokit(v)
     with tf.Session() as sess:
@@ -323,7 +327,7 @@ def test_optimizers_step_as_eager_ones(name: str) -> None:
         for step in range(8):
             sess.run(train)
             optimizer.zero_grad()
-            (v**2 + v.sin()).sum().backward()
+            (v**2 + v.exp()).sum().backward()
             optimizer.step()
             np.testing.assert_allclose(sess.run(w), v.detach().numpy(), atol=2e-5)
             assert sess.run(global_step) == step + 1
@@ -341,3 +345,23 @@ def test_rmsprop_by_its_formula() -> None:
             velocity = 0.5 * velocity + 0.1 * 4 * x / np.sqrt(square + 1e-10)
             x -= velocity
         assert sess.run(w) == pytest.approx(x, rel=1e-5)
+
+
+def test_the_graph_is_written_as_a_page_and_shown(tmp_path: Path) -> None:
+    # CS 20, lecture 2: with TensorBoard
+    with tf.name_scope("layer"):
+        x = tf.placeholder(tf.float32, name="x")
+        w = tf.Variable(2.0, name="w")
+        y = tf.multiply(x, w, name="y")
+    tf.train.AdamOptimizer().minimize(y)
+    with tf.Session() as sess:
+        writer = tf.summary.FileWriter(str(tmp_path / "graphs"), sess.graph)
+        with pytest.raises(NotImplementedError, match=r"what session\.run returns"):
+            writer.add_summary("summary", 0)
+    writer.close()
+    page = (tmp_path / "graphs" / "graph.html").read_text(encoding="utf-8")
+    assert all(name in page for name in ("layer/x", "layer/w", "layer/y", "gradients", "Adam"))
+    assert (
+        "layer/y" in y._repr_mimebundle_()["text/html"] and "Adam" not in y._repr_mimebundle_()["text/html"]
+    )
+    assert "Adam" in tf.get_default_graph()._repr_mimebundle_()["text/html"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,14 @@ T = RANDOM.randint(0, 3, 32)
 W1, W2 = [RANDOM.randn(*shape).astype(np.float32) * 0.5 for shape in ((5, 8), (8, 3))]
 
 
-def pytorch() -> Iterator[float]:
-    w1, w2 = ak.tensor(W1, requires_grad=True), ak.tensor(W2, requires_grad=True)
-    optimizer = ak.optim.SGD([w1, w2], lr=0.5)
+def pytorch(hybridized: bool = False) -> Iterator[float]:
+    model = ak.nn.Sequential(ak.nn.Linear(5, 8, bias=False), ak.nn.ReLU(), ak.nn.Linear(8, 3, bias=False))
+    model.load_state_dict({"0.weight": ak.tensor(W1.T.copy()), "2.weight": ak.tensor(W2.T.copy())})
+    if hybridized:  # as MXNet's Gluon does
+        model.hybridize()
+    optimizer = ak.optim.SGD(model.parameters(), lr=0.5)
     while True:
-        loss = ak.nn.functional.cross_entropy((ak.tensor(X) @ w1).relu() @ w2, ak.tensor(T))
+        loss = ak.nn.functional.cross_entropy(model(ak.tensor(X)), ak.tensor(T))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -42,9 +46,10 @@ def tensorflow_1() -> Iterator[float]:
         yield sess.run([train, loss], feed_dict={x: X, t: T})[1]
 
 
-def tensorflow_2(compiled: bool = False) -> Iterator[float]:
+def tensorflow_2(decorate: Callable[..., Any]) -> Iterator[float]:
     w1, w2 = tf.Variable(W1), tf.Variable(W2)
 
+    @decorate
     def train_step(x, t):
         with tf.GradientTape() as tape:
             logits = tf.matmul(tf.nn.relu(tf.matmul(x, w1)), w2)
@@ -53,31 +58,15 @@ def tensorflow_2(compiled: bool = False) -> Iterator[float]:
             variable.assign_sub(0.5 * gradient)
         return loss
 
-    step = tf.function(train_step) if compiled else train_step
     while True:
-        yield step(X, T).numpy()
-
-
-def gluon() -> Iterator[float]:
-    model = ak.nn.Sequential(ak.nn.Linear(5, 8, bias=False), ak.nn.ReLU(), ak.nn.Linear(8, 3, bias=False))
-    with ak.no_grad():
-        for parameter, value in zip(model.parameters(), (W1, W2)):
-            parameter.copy_(ak.tensor(value.T.copy()))
-    model.hybridize()
-    optimizer = ak.optim.SGD(model.parameters(), lr=0.5)
-    while True:
-        loss = ak.nn.functional.cross_entropy(model(ak.tensor(X)), ak.tensor(T))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        yield loss.item()
+        yield train_step(X, T).numpy()
 
 
 STYLES: dict[str, Callable[[], Iterator[float]]] = {
     "TensorFlow 1": tensorflow_1,
-    "TensorFlow 2": tensorflow_2,
-    "TensorFlow 2, a function": lambda: tensorflow_2(compiled=True),
-    "Gluon, hybridized": gluon,
+    "TensorFlow 2": lambda: tensorflow_2(lambda function: function),
+    "TensorFlow 2, a function": lambda: tensorflow_2(tf.function),
+    "Gluon, hybridized": lambda: pytorch(hybridized=True),
 }
 
 
@@ -88,48 +77,31 @@ def test_one_model_in_four_styles(style: str) -> None:
 
 
 def test_a_persistent_tape_and_one_that_is_not() -> None:
-    x = tf.Variable(3.0)
+    x, c, frozen = tf.Variable(3.0), tf.constant(3.0), tf.Variable(2.0, trainable=False)
     with tf.GradientTape(persistent=True) as tape:
-        y = x * x
-        z = y * y
-    assert [tape.gradient(z, x).numpy(), tape.gradient(y, x).numpy(), tape.gradient(z, y).numpy()] == [
-        108,
-        6,
-        18,
-    ]
+        tape.watch(c)
+        y = x * c
+        z = y * y * frozen
+    outside = y * x
+    assert tape.gradient(z, [x, c, frozen]) == [108.0, 108.0, None]
+    assert tape.gradient(z, {"x": y}) == {"x": 36.0} and tape.gradient(outside, x) is None
     with tf.GradientTape() as tape:
         y = x * x
-    assert tape.gradient(y, {"x": x, "none": [tf.Variable(1.0)]}) == {"x": 6.0, "none": [None]}
-    with pytest.raises(
-        RuntimeError, match="A non-persistent GradientTape can only be used to compute one set"
-    ):
+    assert tape.gradient(y, x).numpy() == 6
+    with pytest.raises(RuntimeError, match="A non-persistent GradientTape can only be used to compute one"):
         tape.gradient(y, x)
+    assert repr(x) == "<tf.Variable: shape=(), dtype=float32, numpy=3.0>"
+    assert repr(y) == "<tf.Tensor: shape=(), dtype=float32, numpy=9.0>"
 
 
 def test_nested_tapes_give_second_derivatives() -> None:
     x = tf.Variable([1.0, 2.0])
     with tf.GradientTape() as outer:
         with tf.GradientTape() as inner:
-            y = tf.reduce_sum(x**3 + tf.sin(x))
+            y = tf.reduce_sum(x**3 + tf.exp(x))
         slope = inner.gradient(y, x)
-    np.testing.assert_allclose(slope.numpy(), 3 * x.numpy() ** 2 + np.cos(x.numpy()), rtol=1e-6)
-    np.testing.assert_allclose(outer.gradient(slope, x).numpy(), 6 * x.numpy() - np.sin(x.numpy()), rtol=1e-6)
-
-
-def test_what_a_tape_records() -> None:
-    x, c = tf.Variable(2.0), tf.constant(3.0)
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(c)
-        inside = x * c
-    outside = inside * x
-    assert tape.gradient(inside, [x, c]) == [3.0, 2.0]
-    assert tape.gradient(outside, x) is None
-    frozen = tf.Variable(2.0, trainable=False)
-    with tf.GradientTape() as tape:
-        y = frozen * x
-    assert tape.gradient(y, [frozen, x]) == [None, 2.0]
-    assert repr(x) == "<tf.Variable: shape=(), dtype=float32, numpy=2.0>"
-    assert repr(y) == "<tf.Tensor: shape=(), dtype=float32, numpy=4.0>"
+    np.testing.assert_allclose(slope.numpy(), 3 * x.numpy() ** 2 + np.exp(x.numpy()), rtol=1e-6)
+    np.testing.assert_allclose(outer.gradient(slope, x).numpy(), 6 * x.numpy() + np.exp(x.numpy()), rtol=1e-6)
 
 
 def test_variables_are_assigned_in_place_and_optimizers_take_tapes() -> None:
@@ -143,13 +115,22 @@ def test_variables_are_assigned_in_place_and_optimizers_take_tapes() -> None:
         loss = tf.reduce_sum(tf.square(x))
     optimizer.apply_gradients(zip(tape.gradient(loss, [x]), [x]))
     np.testing.assert_allclose(x.numpy(), [1.2, 2.0], rtol=1e-6)
-    assert tf.random.normal([2, 3]).shape == (2, 3) and float(tf.ones([]).numpy()) == 1
+    tf.random.set_seed(0)
+    drawn = tf.random.normal([2000], mean=1.0)
+    assert float(tf.reduce_mean(drawn).numpy()) == pytest.approx(1, abs=0.1)
+    with pytest.raises(AttributeError, match=r"leaves out tf\.keras"):
+        _ = tf.keras
 
 
 def test_a_function_has_a_graph_for_each_signature() -> None:
     @tf.function
-    def power(x):
-        return tf.reduce_sum(x * x)
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x * x)
+        return tape.gradient(y, x)
 
-    assert [power(np.arange(size, dtype=np.float32)).numpy() for size in (3, 4, 3)] == [5, 14, 5]
-    assert "multiply" in power.step.graph.table()
+    for size in (3, 4, 3):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(slope(x).numpy(), 2 * x)
+    assert "add" in slope.step.graph.table()

@@ -7,13 +7,12 @@ from types import SimpleNamespace as _SimpleNamespace
 from autokit.base.dtypes import BY_NAME as _BY_NAME
 from autokit.static import debugger as debug
 from autokit.static.tf import nn as nn
+from autokit.static.tf import summary as summary
 from autokit.static.tf import train as train
 from autokit.static.tf.control import *
 from autokit.static.tf.debugging import *
 from autokit.static.tf.debugging import print_ as print  # noqa: F401
 from autokit.static.tf.functions import *
-from autokit.static.tf.functions import divide as div  # noqa: F401
-from autokit.static.tf.functions import divide as truediv  # noqa: F401
 from autokit.static.tf.graph import *
 from autokit.static.tf.session import *
 from autokit.static.tf.shapes import TensorShape as TensorShape

@@ -9,13 +9,17 @@ from autokit.base.missing import near
 
 INSTEAD = {
     "contrib|layers|keras|estimator|slim": "tf.Variable or tf.get_variable, tf.matmul and tf.nn",
-    "summary": "print, and ak.plot for what session.run returns",
-    ".*[qQ]ueue.*|.*Reader|Coordinator|data|io|gfile|image|.*batch|.*_producer": "NumPy arrays, by feed_dict",
+    "scalar|histogram|image|merge.*": "print, and ak.plot for what session.run returns",
+    ".*[qQ]ueue.*|.*Reader|Coordinator|data|io|gfile|.*batch|.*_producer": "NumPy arrays, by feed_dict",
     "distribute|device|ClusterSpec|Server|distributions": "one process on one device",
     "scan|map_fn|foldl|TensorArray|dynamic_rnn|rnn_cell|.*Cell": "a for loop of Python's",
     "GradientTape|function|.*eager.*|enable_v2_behavior": "import autokit.static.v2 as tf",
     "compat|disable_v2_behavior|logging|app|flags": "import autokit.static as tf, without it",
     "sparse.*|Sparse.*|complex.*|bfloat16|fft": "dense tensors of tf.float32",
+    "shape|rank|size": "x.shape, whose sizes are numbers where they are known, and -1 in tf.reshape",
+    "div|truediv|not_equal|logical_.*|zeros_like|ones_like|reduce_(min|any|prod)|sin|cos|sign": (
+        "the listed ones: divide, equal, where, multiply, reduce_max, reduce_all, tanh"
+    ),
 }
 """What to use in place of names, by patterns of whole names."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autokit.engine.function import Function
 from autokit.static.errors import refused
-from autokit.static.tf.graph import Tensor, Trace, as_operands, control_dependencies, get_default_graph
+from autokit.static.tf.functions import identity
+from autokit.static.tf.graph import Tensor, Trace, control_dependencies, get_default_graph
 from autokit.static.tf.session import Program
 from autokit.static.tf.values import convert_to_tensor
 
@@ -39,39 +39,24 @@ class Part:
             self.results = [convert_to_tensor(each) for each in (returned if self.several else [returned])]
         inside = operations[start:]
         for each in inside:
-            if each.type.startswith(("Assign", "Apply", "VariableV2")):
-                raise refused("a branch or a loop cannot assign variables: assign its result", each.line)
+            if each.type in ("Assign", "VariableV2", "PyFunc"):
+                raise refused(f"a branch or a loop holds no {each.type}: do that outside", each.line)
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
-    def traced(self, outer: Trace, given: list[Tensor], values: Any) -> tuple[Callable[..., Any], list[Any]]:
-        """A function of the arrays of ``given`` that computes it, and its results for ``values``."""
-        examples = [outer.node(each).value for each in values]
-        with outer.paused():
-            program = Program(outer, self.results, dict(zip(given, examples)))
-        return lambda *arrays: program.run(arrays, compiled=False), [
-            node.value for node in program.graph.outputs
-        ]
-
-
-class _Call(Function):
-    """A call of parts, which is noted in the graph; it has no derivative."""
-
-    @staticmethod
-    def forward(ctx: Any, note: Callable[..., Any], *values: Any) -> Any:
-        return tuple(note(*values))
-
-    @staticmethod
-    def backward(ctx: Any, *slopes: Any) -> Any:
-        raise NotImplementedError(
-            "tf.cond and tf.while_loop have no gradient here: tf.where(condition, a, b) has one, and so has "
-            "what a for loop of Python's defines"
+    def program(self, outer: Trace, given: list[Tensor], values: Any) -> Program:
+        """What computes the results from the values of ``given``."""
+        return Program(
+            outer, self.results, {each: outer.traced(v).node.value for each, v in zip(given, values)}
         )
 
 
-def _alike(one: list[Any], other: list[Any], words: str) -> None:
-    if [(each.shape, each.dtype) for each in one] != [(each.shape, each.dtype) for each in other]:
+def _values_of(program: Program, others: list[Any], words: str) -> list[Any]:
+    """The example's results, which must be like ``others``."""
+    values = [node.value for node in program.graph.outputs]
+    if [(each.shape, each.dtype) for each in values] != [(each.shape, each.dtype) for each in others]:
         raise TypeError(words)
+    return values
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -83,38 +68,41 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     outside = list(dict.fromkeys([*branches[0].outside, *branches[1].outside]))
 
     def compute(trace: Trace, *values: Any) -> Any:
-        (yes, results), (no, others) = [each.traced(trace, outside, values[1:]) for each in branches]
-        _alike(results, others, "true_fn and false_fn must give results of the same types and shapes")
+        yes, no = [each.program(trace, outside, values[1:]) for each in branches]
+        others = [node.value for node in no.graph.outputs]
+        words = "true_fn and false_fn must give results of the same types and shapes"
 
         def choose(holds: Any, *arrays: Any) -> list[Any]:
-            return (yes if holds else no)(*arrays)
+            return (yes if holds else no).run(arrays, compiled=False)
 
-        return _Call.apply(lambda *values: trace.noted("cond", choose, values, results, "call"), *values)
+        return trace.noted(choose, values, _values_of(yes, others, words))
 
-    graph, count = get_default_graph(), len(branches[0].results)
-    made = graph.add("cond", compute, *as_operands(graph, [pred]), *outside, name=name, outputs=count)
+    count = len(branches[0].results)
+    made = get_default_graph().add(
+        "cond", compute, convert_to_tensor(pred), *outside, name=name, outputs=count
+    )
     return made.outputs if branches[0].several else made.outputs[0]
 
 
 def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
-    graph = get_default_graph()
     first = [convert_to_tensor(each) for each in loop_vars]
-    inner = [graph.add("Enter", lambda trace, a: a, each).outputs[0] for each in first]
-    parts, count = [Part(cond, *inner), Part(body, *inner)], len(inner)
-    given = list(dict.fromkeys([*inner, *parts[0].outside, *parts[1].outside]))
+    inner = [identity(each) for each in first]
+    test, step = Part(cond, *inner), Part(body, *inner)
+    given, count = list(dict.fromkeys([*inner, *test.outside, *step.outside])), len(inner)
 
     def compute(trace: Trace, *values: Any) -> Any:
-        (holds, _), (step, results) = [each.traced(trace, given, values) for each in parts]
-        before = [trace.node(each).value for each in values[:count]]
-        _alike(results, before, "The body of a loop must keep the shapes and dtypes of the loop variables")
+        holds, next_ = [each.program(trace, given, values) for each in (test, step)]
+        before = [trace.traced(each).node.value for each in values[:count]]
+        words = "The body of a loop must keep the shapes and dtypes of the loop variables"
 
         def loop(*arrays: Any) -> Any:
-            while holds(*arrays)[0]:
-                arrays = (*step(*arrays), *arrays[count:])
+            while holds.run(arrays, compiled=False)[0]:
+                arrays = (*next_.run(arrays, compiled=False), *arrays[count:])
             return list(arrays[:count])
 
-        return _Call.apply(lambda *values: trace.noted("while", loop, values, results, "call"), *values)
+        return trace.noted(loop, values, _values_of(next_, before, words))
 
+    graph = get_default_graph()
     made = graph.add("while", compute, *first, *given[count:], name=name, outputs=count)
     return made.outputs if count > 1 else made.outputs[0]

@@ -9,43 +9,44 @@ from typing import Any
 import numpy as np
 
 from autokit.base.dtypes import BY_NUMPY
-from autokit.static.errors import InvalidArgumentError
+from autokit.static.errors import InvalidArgumentError, failed
 from autokit.static.tf.functions import equal, reduce_all
-from autokit.static.tf.graph import Operation, Trace, as_operands, defines, get_default_graph
+from autokit.static.tf.graph import Operation, Tensor, Trace, defines, get_default_graph
 from autokit.static.tf.shapes import as_numpy
-from autokit.static.tf.values import group
+from autokit.static.tf.values import convert_to_tensor, group
 
-__all__ = [
-    *("Assert", "Print", "add_check_numerics_ops", "assert_equal", "check_numerics", "py_func"),
-]
+__all__ = ["Assert", "Print", "add_check_numerics_ops", "assert_equal", "check_numerics", "py_func"]
 
-
-def _text(value: Any, count: int | None) -> str:
-    """A word, or the first ``count`` numbers of an array, by default three."""
-    if isinstance(value, str):
-        return value
-    array, count = np.asarray(value), 3 if count is None else count
-    shown = array if count < 0 or array.size <= count else array.reshape(-1)[:count]
-    text = np.array2string(shown, formatter={"float_kind": "{:g}".format})
-    return text if shown is array else f"{text[:-1]}...]"
+_is_finite = defines("IsFinite", "x")(lambda x: x.isfinite())
 
 
-@defines("Print", "input_")
-def Print(
-    trace: Trace, input_: Any, data: Any, message: str = "", first_n: int = -1, summarize: int | None = None
+def _text(value: Any, count: int) -> str:
+    """A word, or an array as NumPy prints it, in short if it has more than ``count`` elements."""
+    return value if isinstance(value, str) else np.array2string(np.asarray(value), threshold=count)
+
+
+def _watching(
+    kind: str, function: Any, values: Any, name: str | None, through: Any = None, node: str = "effect"
 ) -> Any:
-    """``input_``; a run that needs it prints ``message`` and ``data``, at most ``first_n`` times."""
-    left = [first_n]
+    """An operation in whose runs ``function`` is called with ``values``; its output is ``through``."""
+
+    def compute(trace: Trace, through: Any, *values: Any) -> Any:
+        trace.effect(function, *values, kind=node)
+        return through
+
+    outputs = int(through is not None)
+    made = get_default_graph().add(kind, compute, through, *values, name=name, outputs=outputs)
+    return made.outputs[0] if outputs else made
+
+
+def Print(input_: Tensor, data: Any, message: str = "", summarize: int = 3, name: Any = None) -> Tensor:
+    """``input_``; a run that needs it prints ``message`` and ``data``."""
 
     def write(*arrays: Any) -> None:
-        left[0] -= 1
-        if left[0] != -1:
-            texts = [_text(each, summarize) for each in arrays]
-            shown = [each if each[0] == "[" else f"[{each}]" for each in texts]
-            print(message + "".join(shown), file=sys.stderr)
+        texts = [_text(np.atleast_1d(each), summarize) for each in arrays]
+        print(message, *texts, sep="", file=sys.stderr)
 
-    trace.effect(write, *data)
-    return input_
+    return _watching("Print", write, data, name, input_)
 
 
 def print_(*inputs: Any, summarize: int = 3, name: str | None = None) -> Operation:
@@ -54,45 +55,34 @@ def print_(*inputs: Any, summarize: int = 3, name: str | None = None) -> Operati
     def write(*arrays: Any) -> None:
         print(*[_text(each, summarize) for each in arrays], file=sys.stderr)
 
-    def compute(trace: Trace, *values: Any) -> None:
-        trace.effect(write, *values)
-
-    return get_default_graph().add("PrintV2", compute, *inputs, name=name, outputs=0)
+    return _watching("PrintV2", write, inputs, name)
 
 
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Operation:
+def Assert(condition: Any, data: Any, summarize: int = 3, name: str | None = None) -> Operation:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
         texts = [_text(each, summarize) for each in arrays]
         return InvalidArgumentError("assertion failed: " + " ".join(texts))
 
-    def compute(trace: Trace, condition: Any, *values: Any) -> None:
-        trace.check(trace.traced(condition), explain, *values)
-
-    graph = get_default_graph()
-    return graph.add("Assert", compute, *as_operands(graph, [condition]), *data, name=name, outputs=0)
+    return _watching("Assert", explain, [convert_to_tensor(condition), *data], name, node="check")
 
 
-def assert_equal(
-    x: Any, y: Any, data: Any = None, message: str = "", name: str = "assert_equal"
-) -> Operation:
+def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") -> Operation:
     """An operation that stops a run in which ``x`` and ``y`` differ."""
-    words = [message, "Condition x == y did not hold element-wise: x =", x, "y =", y]
-    return Assert(reduce_all(equal(x, y)), words[not message :] if data is None else data, name=name)
+    words = f"{message} Condition x == y did not hold element-wise: x ="
+    return Assert(reduce_all(equal(x, y)), [words.strip(), x, "y =", y], name=name)
 
 
-@defines("CheckNumerics", "tensor")
-def check_numerics(trace: Trace, tensor: Any, message: str) -> Any:
+def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Tensor:
     """``tensor``; a run in which it has an infinite number or NaN stops."""
 
     def explain(array: Any) -> Exception:
         kind = "NaN" if np.isnan(array).any() else "Inf"
         return InvalidArgumentError(f"{message} : Tensor had {kind} values")
 
-    finite: Any = np.isfinite(trace.traced(tensor))  # type: ignore[call-overload]
-    trace.check(finite.all(), explain, tensor)
-    return tensor
+    finite = reduce_all(_is_finite(tensor))
+    return _watching("CheckNumerics", explain, [finite, tensor], name, tensor, "check")
 
 
 def add_check_numerics_ops() -> Operation:
@@ -102,30 +92,32 @@ def add_check_numerics_ops() -> Operation:
     return group(*[check_numerics(each, each.name) for each in floats if not each.is_variable])
 
 
-def py_func(
-    func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: str | None = None
-) -> Any:
+def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None) -> Any:
     """The results of a function of Python's on arrays; no gradient flows through it."""
-    dtypes = [as_numpy(each) for each in (Tout if isinstance(Tout, list | tuple) else [Tout])]
+    several = isinstance(Tout, list | tuple)
+    dtypes = [as_numpy(each) for each in (Tout if several else [Tout])]
 
     def called(*arrays: Any) -> list[Any]:
-        results = func(*arrays)
-        several = results if len(dtypes) > 1 else [results]
-        return [np.asarray(each, dtype) for each, dtype in zip(several, dtypes)]
+        try:
+            results = func(*arrays)
+        except Exception as error:
+            raise failed(error, made.line, made.name) from error
+        return list(map(np.asarray, results if len(dtypes) > 1 else [results], dtypes))
 
     def compute(trace: Trace, *values: Any, dtype: Any) -> Any:
-        # The trace calls it, to know the shapes; the first run, if it gives the same arrays, does not again.
-        arrays = [np.array(trace.node(each).value) for each in values]
-        first = [(arrays, called(*arrays))]
+        if trace is graph.trace:
+            raise InvalidArgumentError("only a run knows what it gives")
+        # A trace calls it, to know the shapes; the run that follows, on the same arrays, does not again.
+        arrays = [np.array(trace.traced(each).node.value) for each in values]
+        first: dict[Any, Any] = {tuple(map(bytes, arrays)): called(*arrays)}
 
         def run(*arrays: Any) -> list[Any]:
-            given, results = first.pop() if first else ((), ())
-            same = results and all(map(np.array_equal, given, arrays))
-            return list(results) if same else called(*arrays)
+            known = first.pop(tuple(map(bytes, arrays)), None) if first else None
+            return known or called(*arrays)
 
-        return trace.noted("py_func", run, values, first[0][1], "effect")
+        return trace.noted(run, values, *first.values())
 
-    graph, dtype, count = get_default_graph(), BY_NUMPY[dtypes[0]], len(dtypes)
-    operands = as_operands(graph, list(inp))
-    made = graph.add("PyFunc", compute, *operands, name=name, outputs=count, at_once=False, dtype=dtype)
-    return made.outputs if isinstance(Tout, list | tuple) else made.outputs[0]
+    graph, dtype = get_default_graph(), BY_NUMPY[dtypes[0]]
+    operands = list(map(convert_to_tensor, inp))
+    made = graph.add("PyFunc", compute, *operands, name=name, outputs=len(dtypes), dtype=dtype)
+    return made.outputs if several else made.outputs[0]

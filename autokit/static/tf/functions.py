@@ -11,7 +11,7 @@ from autokit.engine.operation import cast as converted_to
 from autokit.engine.tensor import Tensor as Value
 from autokit.ops import choose, create, join, product
 from autokit.static.tf.graph import Tensor, defines
-from autokit.static.tf.shapes import as_numpy, known, sizes_of
+from autokit.static.tf.shapes import as_numpy
 
 # ---------------------------------------------------------------- element by element
 
@@ -31,27 +31,19 @@ def _binary(kind: str, method: str) -> Callable[..., Any]:
     return defines(kind, "x y")(apply)
 
 
-square, sqrt, exp, log, sin, cos, tanh, sigmoid, abs, sign, floor = [
-    _unary(name.capitalize(), name)
-    for name in ("square", "sqrt", "exp", "log", "sin", "cos", "tanh", "sigmoid", "abs", "sign", "floor")
+square, sqrt, exp, log, tanh, sigmoid, abs = [
+    _unary(name.capitalize(), name) for name in ("square", "sqrt", "exp", "log", "tanh", "sigmoid", "abs")
 ]
-negative, logical_not = _unary("Neg", "neg"), _unary("LogicalNot", "logical_not")
-add, subtract, multiply, divide, floordiv, mod, pow = [
-    _binary(name.capitalize(), f"__{name}__")
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-]
-equal, not_equal = _binary("Equal", "__eq__"), _binary("NotEqual", "__ne__")
-greater, greater_equal = _binary("Greater", "__gt__"), _binary("GreaterEqual", "__ge__")
-less, less_equal = _binary("Less", "__lt__"), _binary("LessEqual", "__le__")
-maximum, minimum = _binary("Maximum", "maximum"), _binary("Minimum", "minimum")
-logical_and, logical_or = _binary("LogicalAnd", "logical_and"), _binary("LogicalOr", "logical_or")
+negative, add, subtract = _unary("Neg", "neg"), _binary("Add", "__add__"), _binary("Sub", "__sub__")
+multiply, divide, pow = [_binary(name.capitalize(), f"__{name}__") for name in ("mul", "truediv", "pow")]
+equal, maximum, minimum = [_binary(name.capitalize(), name) for name in ("eq", "maximum", "minimum")]
+greater, greater_equal = _binary("Greater", "gt"), _binary("GreaterEqual", "ge")
+less, less_equal = _binary("Less", "lt"), _binary("LessEqual", "le")
 
 identity = defines("Identity", "input")(lambda input: input.clone())
 stop_gradient = defines("StopGradient", "input")(lambda input: input.detach())
 cast = defines("Cast", "x")(lambda x, dtype: converted_to(x, dtype=as_numpy(dtype)))
 where = defines("Select", "condition x y")(lambda condition, x, y: choose.where(condition, x, y))
-zeros_like = defines("zeros_like", "tensor")(lambda tensor: create.zeros_like(tensor))
-ones_like = defines("ones_like", "tensor")(lambda tensor: create.ones_like(tensor))
 
 
 @defines("MatMul", "a b")
@@ -64,46 +56,30 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 
 
 def _reduction(kind: str, method: str) -> Callable[..., Any]:
-    """A function that combines elements: autokit's method."""
+    """A function that combines elements: autokit's method. The last two parameters have older names."""
 
     def apply(
-        input_tensor: Any,
-        axis: Any = None,
-        keepdims: Any = False,
-        reduction_indices: Any = None,
-        keep_dims: Any = False,
+        x: Any, axis: Any = None, keepdims: Any = False, reduction_indices: Any = None, keep_dims: Any = False
     ) -> Any:
         dims = reduction_indices if axis is None else axis
-        dims = range(input_tensor.ndim) if dims is None else np.atleast_1d(dims).tolist()
-        return (
-            getattr(input_tensor, method)(tuple(dims), keepdim=keepdims or keep_dims)
-            if dims
-            else input_tensor
-        )
+        dims = range(x.ndim) if dims is None else np.atleast_1d(dims).tolist()
+        return getattr(x, method)(tuple(dims), keepdim=keepdims or keep_dims)
 
-    return defines(kind, "input_tensor")(apply)
+    return defines(kind, "x")(apply)
 
 
 reduce_sum, reduce_mean = _reduction("Sum", "sum"), _reduction("Mean", "mean")
-reduce_max, reduce_min = _reduction("Max", "amax"), _reduction("Min", "amin")
-reduce_all, reduce_any = _reduction("All", "all"), _reduction("Any", "any")
-
-
+reduce_max, reduce_all = _reduction("Max", "amax"), _reduction("All", "all")
 argmax = defines("ArgMax", "input")(lambda input, axis=0: input.argmax(axis))
 
 
 # ---------------------------------------------------------------- shapes
 
-reshape = defines("Reshape", "tensor")(lambda tensor, shape: tensor.reshape(sizes_of(shape)))
+reshape = defines("Reshape", "tensor")(lambda tensor, shape: tensor.reshape(tuple(map(int, shape))))
 concat = defines("concat", "values")(lambda values, axis: join.cat(list(values), dim=axis))
 stack = defines("stack", "values")(lambda values, axis=0: join.stack(list(values), dim=axis))
 expand_dims = defines("ExpandDims", "input")(lambda input, axis=0: input.unsqueeze(axis))
-
-
-@defines("Shape", "input")
-def shape(input: Any) -> Any:
-    """The sizes of a tensor, as a tensor: they are those that a run feeds."""
-    return create.from_numpy(np.array(input.array.shape, np.int32))
+_slice = defines("strided_slice", "input")(lambda input, index: Value.__getitem__(input, index))
 
 
 @defines("transpose", "a")
@@ -134,32 +110,24 @@ def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
 @defines("GatherV2", "params indices")
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     """The parts of ``params`` at ``indices`` along ``axis``."""
-    taken = Value.__getitem__(params.movedim(axis, 0), indices.long())
-    return taken if axis == 0 else taken.movedim(0, axis)
+    return Value.__getitem__(params.movedim(axis, 0), indices.long()).movedim(0, axis)
 
 
 @defines("one_hot", "indices")
 def one_hot(
-    indices: Any, depth: Any, on_value: Any = 1.0, off_value: Any = 0.0, dtype: Any = "float32"
+    indices: Any, depth: Any, on_value: Any = 1.0, off_value: Any = 0.0, axis: int = -1, dtype: Any = "float"
 ) -> Any:
-    """A row for each index: ``on_value`` at its place, else ``off_value``."""
-    hot = indices.unsqueeze(-1).eq(create.arange(int(known(depth))))
+    """For each index, along ``axis``: ``on_value`` at its place, else ``off_value``."""
+    hot = indices.unsqueeze(-1).eq(create.arange(int(depth))).movedim(-1, axis)
     return converted_to(choose.where(hot, on_value, off_value), dtype=as_numpy(dtype))
-
-
-@defines("strided_slice", "input")
-def _slice(input: Any, index: Any) -> Any:
-    places = index if isinstance(index, tuple) else (index,)
-    return Value.__getitem__(input, tuple(map(known, places)))
 
 
 __all__ = [name for name, value in globals().items() if hasattr(value, "plain") and name[0] != "_"]
 
 # ---------------------------------------------------------------- operators
 
-_BINARY = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide, "floordiv": floordiv, "mod": mod}
-_BINARY |= {"pow": pow, "matmul": matmul, "and": logical_and, "or": logical_or}
-_OTHERS = {"neg": negative, "abs": abs, "invert": logical_not, "getitem": _slice}
+_NAMED = {"add": add, "sub": subtract, "mul": multiply, "truediv": divide, "pow": pow, "matmul": matmul}
+_OTHERS = {"neg": negative, "abs": abs, "getitem": _slice}
 _OTHERS |= {"gt": greater, "ge": greater_equal, "lt": less, "le": less_equal}
 
 
@@ -169,7 +137,7 @@ def bind_operators(kind: type, version_of: Callable[[Any], Any] = lambda functio
     def operator(function: Any, name: str, turn: int) -> Any:
         return lambda *operands: function(*operands[::turn], name=name)
 
-    for name, function in _BINARY.items():
+    for name, function in _NAMED.items():
         setattr(kind, f"__{name}__", operator(version_of(function), name, 1))
         setattr(kind, f"__r{name}__", operator(version_of(function), name, -1))
     for name, function in _OTHERS.items():

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from autokit.nn import functional as F
+from autokit.ops.choose import where
+from autokit.ops.draw import rand
 from autokit.static.tf.absent import absent
-from autokit.static.tf.functions import cast, floor, multiply, shape
 from autokit.static.tf.functions import sigmoid as sigmoid
 from autokit.static.tf.functions import tanh as tanh
-from autokit.static.tf.graph import Tensor, defines
-from autokit.static.tf.values import random_uniform
+from autokit.static.tf.graph import defines
 
 relu = defines("Relu", "features")(lambda features: features.relu())
 softmax = defines("Softmax", "logits")(lambda logits, axis=-1: logits.softmax(axis))
@@ -44,10 +44,10 @@ def sigmoid_cross_entropy_with_logits(*, labels: Any, logits: Any) -> Any:
     return F.binary_cross_entropy_with_logits(logits, labels, reduction="none")
 
 
-def dropout(x: Tensor, keep_prob: Any, seed: Any = None, name: Any = None) -> Any:
+@defines("dropout", "x keep_prob")
+def dropout(x: Any, keep_prob: Any, seed: Any = None, rng: Any = None) -> Any:
     """Each element is kept with the probability ``keep_prob``, and divided by it; else it becomes 0."""
-    kept = floor(random_uniform(shape(x), seed=seed) + keep_prob)
-    return multiply(x / keep_prob, cast(kept, x.dtype), name=name or "dropout")
+    return where(rand(x.shape, generator=rng) < keep_prob, x / keep_prob, 0.0)
 
 
 # ---------------------------------------------------------------- images
@@ -56,9 +56,7 @@ def dropout(x: Tensor, keep_prob: Any, seed: Any = None, name: Any = None) -> An
 def _padded(images: Any, windows: Any, strides: Any, padding: str, value: float) -> Any:
     """``images`` with channels first and a border, so that under ``"SAME"`` each stride has a result."""
     if padding not in ("SAME", "VALID"):
-        raise ValueError(
-            f'Value for attr \'padding\' of "{padding}" is not in the list of allowed values: "SAME", "VALID"'
-        )
+        raise ValueError(f'padding is "SAME" or "VALID", not {padding!r}')
     images, border = images.permute(0, 3, 1, 2), []
     for size, window, stride in zip(images.shape[:1:-1], reversed(windows), reversed(strides)):
         missing = max((-(-size // stride) - 1) * stride + window - size, 0)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.engine.tensor import Tensor as Value
+from autokit.base.generator import Generator
 from autokit.static.emit_numpy import build
 from autokit.static.errors import FailedPreconditionError, OpError, described, failed
 from autokit.static.graph import Node, mapped
@@ -30,7 +30,7 @@ from autokit.static.tf.graph import (
     needed,
 )
 
-__all__ = ["ConfigProto", "GPUOptions", "InteractiveSession", "RunMetadata", "RunOptions", "Session"]
+__all__ = ["ConfigProto", "InteractiveSession", "RunOptions", "Session"]
 
 INTERPRETED_RUNS = 3
 """So often a program is interpreted before it is compiled."""
@@ -55,24 +55,18 @@ class Program:
         self.runs = 0
         self.results: list[Any] = []
         self.function: Callable[..., Any] | None = None
-        trace = self.trace = Trace(session.array_of, session.generator_of)
+        trace = Trace(session.array_of, session.generator_of)
         for tensor, array in fed.items():
-            trace.feed(tensor, array)
-        wanted = [each if isinstance(each, Operation) else each.op for each in fetches if each not in fed]
-        for operation in needed(wanted, fed):
+            trace.give(tensor, array)
+        for operation in needed(fetches, fed):
             try:
                 trace.run(operation)
             except Exception as error:
                 raise _failed(error, operation.line, operation.name) from None
         self.graph = graph = trace.tape.graph
-        graph.outputs = [trace.node(trace.value_of(each)) for each in fetches if isinstance(each, Tensor)]
-        self.changed = list(dict.fromkeys(trace.assigned))
-        for variable in self.changed:
-            node = trace.node(trace.history[variable][-1])
-            if variable not in trace.states:
-                array = session.arrays.setdefault(variable, np.zeros(node.shape or (), node.dtype))
-                trace.states[variable] = trace.tape.given("state", array, variable.op.name).node
-            graph.updates[trace.states[variable]] = node
+        values = [trace.value_of(each) for each in fetches if isinstance(each, Tensor)]
+        graph.outputs = [trace.traced(each).node for each in values]
+        self.changed = [variable for variable, node in trace.states.items() if node in graph.updates]
         kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
         graph.nodes = [node for node in graph.nodes if node in kept]
         graph.states = [node for node in graph.states if node in kept]
@@ -123,6 +117,8 @@ class Session:
     ----------
     arrays : dict
         The values of variables.
+    initialized : set of Variable
+        Those that have a value.
 
     Examples
     --------
@@ -145,31 +141,31 @@ class Session:
 
     # ------------------------------------------------------------ what a trace asks for
 
-    def array_of(self, variable: Tensor) -> np.ndarray:
-        """The value of ``variable``."""
-        if variable not in self.initialized:
+    def array_of(self, variable: Tensor, written: bool = False) -> np.ndarray:
+        """The array of ``variable``, to be read, or only to be ``written``."""
+        if variable not in self.initialized and not written:
             raise FailedPreconditionError(
                 f"Attempting to use uninitialized value {variable.op.name}\n  it was defined at "
                 f"{described(variable.op.line)}\n  run tf.global_variables_initializer() first"
             )
-        return self.arrays[variable]
+        return self.arrays.setdefault(variable, variable.example.array.copy())
 
     def generator_of(self, operation: Operation) -> Any:
         """The generator from which ``operation`` draws: with a seed, the same numbers in each session."""
         if operation not in self.generators:
+            generator = self.generators[operation] = Generator()
             seed, graph_seed = operation.settings.get("seed"), operation.graph.seed
-            if seed is None and graph_seed is not None:
-                seed = operation.place
-            both = None if seed is None else [graph_seed or 0, seed]
-            self.generators[operation] = np.random.default_rng(both)
+            if seed is None and graph_seed is None:
+                generator.seed()
+            else:
+                generator.manual_seed((graph_seed or 0) * 1009 + (operation.place if seed is None else seed))
         return self.generators[operation]
 
     # ------------------------------------------------------------ running
 
     def load(self, variable: Tensor, value: Any) -> None:
         """Give ``variable`` a value."""
-        array = np.array(value, variable.dtype.numpy)
-        self.arrays.setdefault(variable, array)[...] = array
+        self.array_of(variable, written=True)[...] = value
         self.initialized.add(variable)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
@@ -234,13 +230,12 @@ class Session:
         if type(value) is np.ndarray and (name, value.shape, value.dtype) in self.accepted:
             return name, value
         tensor = self._element(name)
-        given = value.numpy(force=True) if isinstance(value, Value) else value
         if not isinstance(tensor, Tensor) or isinstance(value, Tensor):
             raise TypeError(
                 f"The value of a feed cannot be a tf.Tensor object, and the key has to be one: {name!r}, "
                 f"{value!r}. An operation has a name such as x, and its tensor one such as x:0."
             )
-        given, dtype = np.asarray(given), tensor.dtype.numpy
+        given, dtype = np.asarray(value), tensor.dtype.numpy
         if given.dtype.kind == "f" and dtype.kind in "iu":
             words = f"takes integers, and is fed {given.dtype.name}: write .astype({dtype.name!r})"
             raise TypeError(f"{tensor!r} {words}")
@@ -284,7 +279,7 @@ class InteractiveSession(Session):
 class ConfigProto(SimpleNamespace):
     """Settings of a session or a run: they are taken, and have no effect."""
 
-    NO_TRACE, FULL_TRACE, gpu_options = 0, 3, SimpleNamespace()
+    FULL_TRACE, gpu_options = 3, SimpleNamespace()
 
 
-RunOptions = RunMetadata = GPUOptions = ConfigProto
+RunOptions = RunMetadata = ConfigProto

@@ -7,13 +7,12 @@ computes with the sizes that are fed, so nothing but what is printed depends on 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from autokit.base import dtypes
-from autokit.static.graph import Node
-from autokit.static.traced import Traced
 
 OPEN = (211, 223, 227, 229, 233, 239, 241, 251)
 """For each dimension the size that stands for an unknown one."""
@@ -44,19 +43,18 @@ class TensorShape(tuple):
 
     Examples
     --------
-    >>> shape = TensorShape.of((211, 64))
+    >>> shape = TensorShape([None, 64])
     >>> shape, shape.as_list(), shape[1].value
     ((?, 64), [None, 64], 64)
     """
 
-    dims: Any = None
+    dims: list[Any] | None
 
-    @classmethod
-    def of(cls, shape: tuple[int, ...] | None) -> TensorShape:
-        """The shape of an example, in which the primes of :data:`OPEN` stand for unknown sizes."""
-        found = cls([UNKNOWN if _is_open(size) else Dimension(size) for size in shape or ()])
-        found.dims = None if shape is None else list(found)
-        return found
+    def __new__(cls, sizes: Iterable[Any] | None) -> TensorShape:
+        """Take None, or a multiple of a prime of :data:`OPEN`, for an unknown size."""
+        shape = super().__new__(cls, map(_dimension, sizes or ()))
+        shape.dims = None if sizes is None else list(shape)
+        return shape
 
     def as_list(self) -> list[int | None]:
         """The sizes, None where one is unknown."""
@@ -73,13 +71,18 @@ class TensorShape(tuple):
         return "<unknown>" if self.dims is None else super().__repr__()
 
 
-def _is_open(size: int) -> bool:
-    return size > 0 and any([size % prime == 0 for prime in OPEN])
+def _dimension(size: Any) -> Any:
+    number = getattr(size, "value", size)
+    is_open = number in (None, -1) or number > 0 and any([number % prime == 0 for prime in OPEN])
+    return UNKNOWN if is_open else Dimension(number)
 
 
-def different(one: TensorShape, other: TensorShape, product: bool) -> tuple[int, int] | None:
+def different(kind: str, shapes: list[TensorShape]) -> tuple[int, int] | None:
     """The two sizes on account of which two shapes do not fit, in a matrix product or in broadcasting."""
-    pairs = [(one[-1], other[-2:][0])] if product else zip(one[::-1], other[::-1])
+    if len(shapes) != 2:
+        return None
+    one, other = shapes
+    pairs = [(one[-1], other[-2:][0])] if kind == "MatMul" else zip(one[::-1], other[::-1])
     return next(((a, b) for a, b in pairs if a != b and not {1, UNKNOWN} & {a, b}), None)
 
 
@@ -95,30 +98,7 @@ def converted(value: Any, dtype: Any = None) -> np.ndarray:
     array = np.array(value)
     if array.dtype.kind == "O":
         raise TypeError(f"Failed to convert object of type {type(value).__name__} to Tensor: {value!r}")
-    if array.dtype.kind in "US":
-        return np.array(np.char.encode(array) if array.dtype.kind == "U" else array)
-    of_numpy = isinstance(value, np.ndarray | np.generic)
+    if array.dtype.kind == "U":
+        return np.array(np.char.encode(array))
     narrow = {"f": np.float32, "i": np.int32}.get(array.dtype.kind)
-    return array if of_numpy or narrow is None else array.astype(narrow)
-
-
-def sizes_of(shape: Any) -> tuple[int, ...]:
-    """A shape, in which sizes may come from ``tf.shape``, as numbers."""
-    if hasattr(shape, "array"):
-        return tuple(known(shape).reshape(-1).tolist())
-    return tuple([int(known(size)) for size in ([shape] if isinstance(shape, int) else shape)])
-
-
-def known(value: Any) -> Any:
-    """The numbers of a tensor that does not depend on what is fed, drawn or trained."""
-    if not hasattr(value, "array"):
-        return value
-    waiting = [value.array.node] if isinstance(value.array, Traced) else []
-    while waiting:
-        node: Node = waiting.pop()
-        if node.kind not in ("const", "call", "view"):
-            raise ValueError(
-                f"a shape has to be known before the run, and this one depends on {node.label or node.name}"
-            )
-        waiting += node.operands()
-    return value.array.node.value if isinstance(value.array, Traced) else value.array
+    return array if isinstance(value, np.ndarray | np.generic) or narrow is None else array.astype(narrow)

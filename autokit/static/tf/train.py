@@ -8,50 +8,60 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd import grad
+from autokit.engine.modes import enable_grad
 from autokit.engine.tensor import new_tensor
 from autokit.ops.create import ones_like
 from autokit.serialization import load, save
 from autokit.static.errors import NotFoundError, described
 from autokit.static.tf.absent import absent
-from autokit.static.tf.graph import Operation, Tensor, Trace, as_operands, get_default_graph
-from autokit.static.tf.values import Variable, assign_add, global_variables, group, trainable_variables
+from autokit.static.tf.functions import sqrt
+from autokit.static.tf.graph import Operation, Tensor, Trace, name_scope, needed, scoped
+from autokit.static.tf.values import (
+    Variable,
+    assign,
+    assign_add,
+    global_variables,
+    group,
+    trainable_variables,
+)
 
-__all__ = [
-    *("AdagradOptimizer", "AdamOptimizer", "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer"),
-    *("RMSPropOptimizer", "Saver"),
-]
 
-
-def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients") -> list[Tensor | None]:
+def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
     """The derivatives of the sum of ``ys`` by each of ``xs``; None for one that takes no part."""
-    graph, many = get_default_graph(), (list, tuple)
-    ends, sources, seeds = [list(each) if isinstance(each, many) else [each] for each in (ys, xs, grad_ys)]
-    seeds = [None] * len(ends) if grad_ys is None else seeds
+    ends, sources = [list(each) if isinstance(each, list | tuple) else [each] for each in (ys, xs)]
+    behind, graph = _behind(ends), ends[0].graph
+    for each in behind:
+        if each.op.type in ("cond", "while") and not _behind(each.op.inputs).isdisjoint(sources):
+            raise NotImplementedError(
+                "tf.cond and tf.while_loop have no gradient here: tf.where(condition, a, b) has one, and so "
+                "has what a for loop of Python's defines"
+            )
 
-    def compute(trace: Trace, ends: Any, seeds: Any) -> list[Any]:
-        trace.tape.phase = "backward"
-        return _derivatives(trace, ends, sources, seeds)
+    def compute(trace: Trace, *ends: Any) -> list[Any]:
+        with trace.tracing, enable_grad():
+            return _derivatives([trace.values.get(x, []) for x in sources], ends)
 
-    given = as_operands(graph, seeds)
-    made = graph.add("Gradients", compute, name=name, outputs=len(sources), ends=ends, seeds=given)
-    return [None if made.traced and each.example is None else each for each in made.outputs]
+    with scoped(phase="backward"):
+        slopes = graph.add("Gradients", compute, *ends, name=name, outputs=len(sources)).outputs
+    missing = [x not in behind or graph.trace.values.get(g, [x])[0] is None for x, g in zip(sources, slopes)]
+    return [None if is_missing else slope for is_missing, slope in zip(missing, slopes)]
 
 
-def _derivatives(trace: Trace, ends: Any, sources: Any, seeds: Any) -> list[Any]:
+def _behind(tensors: Any) -> set[Tensor]:
+    """``tensors`` and those from which they are computed."""
+    return {*tensors, *[each for operation in needed(tensors) for each in operation.inputs]}
+
+
+def _derivatives(sources: list[list[Any]], ends: Any) -> list[Any]:
     """A variable has several leaves, the values that it had one after the other: their derivatives add up."""
-    leaves = [trace.history.get(x, []) if x.is_variable else [trace.values.get(x)] for x in sources]
-    several = [leaf for group in leaves for leaf in group if leaf is not None and leaf._requires_grad]
-    used = [(end, seed) for end, seed in zip(ends, seeds) if end._requires_grad]
-    if not used or not several:
+    leaves = [leaf for group in sources for leaf in group if leaf is not None and leaf._requires_grad]
+    used = [end for end in ends if end._requires_grad]
+    if not used or not leaves:
         return [None] * len(sources)
-    slopes = [ones_like(end) if seed is None else seed for end, seed in used]
-    results = grad([end for end, _ in used], several, slopes, create_graph=True, allow_unused=True)
-    found = dict(zip(map(id, several), results))
-    parts = [[found[id(leaf)] for leaf in group if found.get(id(leaf)) is not None] for group in leaves]
+    slopes = grad(used, leaves, [ones_like(end) for end in used], create_graph=True, allow_unused=True)
+    found = {leaf: slope for leaf, slope in zip(leaves, slopes) if slope is not None}
+    parts: list[list[Any]] = [[found[leaf] for leaf in group if leaf in found] for group in sources]
     return [sum(each[1:], each[0]) if each else None for each in parts]
-
-
-Step = Callable[..., tuple[Any, ...]]
 
 
 class Optimizer:
@@ -67,7 +77,7 @@ class Optimizer:
         What else it keeps for a variable, in the variable's shape: the first values.
     """
 
-    def __init__(self, learning_rate: Any, name: str, step: Step, *slots: float) -> None:
+    def __init__(self, learning_rate: Any, name: str, step: Callable[..., Any], *slots: float) -> None:
         self.rate, self.name, self.step, self.slots = learning_rate, name, step, slots
 
     def minimize(
@@ -85,27 +95,24 @@ class Optimizer:
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Operation:
         """The operation that changes the variables by gradients, and counts the step."""
-        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
-        if not pairs:
-            names = [repr(variable) for _, variable in grads_and_vars]
-            raise ValueError(f"No gradients provided for any variable: loss depends on none of {names}.")
-        changes: list[Any] = [self._change(gradient, variable) for gradient, variable in pairs]
-        if global_step is not None:
-            changes.append(assign_add(global_step, 1))
-        return group(*changes, name=name or self.name)
+        pairs = list(grads_and_vars)
+        with scoped(phase="update"), name_scope(name or self.name) as scope:
+            changes: list[Any] = [
+                self._change(slope, variable) for slope, variable in pairs if slope is not None
+            ]
+            if not changes:
+                names = [repr(variable) for _, variable in pairs]
+                raise ValueError(f"No gradients provided for any variable: loss depends on none of {names}.")
+            if global_step is not None:
+                changes.append(assign_add(global_step, 1))
+            return group(*changes, name=scope)
 
-    def _change(self, gradient: Tensor, variable: Any) -> Operation:
+    def _change(self, slope: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
-        zeros, name = np.zeros_like(variable.example.array), f"{variable.op.name}/{self.name}"
-        changed = [variable, *[Variable(zeros + value, trainable=False, name=name) for value in self.slots]]
-
-        def compute(trace: Trace, rate: Any, gradient: Any) -> None:
-            trace.tape.phase = "update"
-            before = [trace.read(each).detach() for each in changed]
-            for each, value in zip(changed, self.step(rate, gradient.detach(), *before)):
-                trace.assign(each, value)
-
-        return variable.graph.add(f"Apply{self.name}", compute, self.rate, gradient, outputs=0)
+        zeros = np.zeros_like(variable.example.array)
+        slots = [Variable(zeros + value, trainable=False, name=variable.op.name) for value in self.slots]
+        new = self.step(self.rate, slope, variable, *slots)
+        return group(*[assign(each, value) for each, value in zip([variable, *slots], new)])
 
 
 def GradientDescentOptimizer(learning_rate: Any, name: str = "GradientDescent") -> Optimizer:
@@ -113,14 +120,12 @@ def GradientDescentOptimizer(learning_rate: Any, name: str = "GradientDescent") 
     return Optimizer(learning_rate, name, lambda rate, g, w: (w - rate * g,))
 
 
-def MomentumOptimizer(
-    learning_rate: Any, momentum: float, name: str = "Momentum", use_nesterov: bool = False
-) -> Optimizer:
+def MomentumOptimizer(learning_rate: Any, momentum: float, name: str = "Momentum") -> Optimizer:
     """Gradient descent with a velocity: v ← momentum · v + g, w ← w − rate · v."""
 
     def step(rate: Any, g: Any, w: Any, v: Any) -> Any:
         v = momentum * v + g
-        return w - rate * (g + momentum * v if use_nesterov else v), v
+        return w - rate * v, v
 
     return Optimizer(learning_rate, name, step, 0.0)
 
@@ -132,42 +137,38 @@ def AdagradOptimizer(
 
     def step(rate: Any, g: Any, w: Any, total: Any) -> Any:
         total = total + g * g
-        return w - rate * g / total.sqrt(), total
+        return w - rate * g / sqrt(total), total
 
     return Optimizer(learning_rate, name, step, initial_accumulator_value)
 
 
 def RMSPropOptimizer(
     learning_rate: Any,
-    decay: Any = 0.9,
-    momentum: Any = 0.0,
-    epsilon: Any = 1e-10,
+    decay: float = 0.9,
+    momentum: float = 0.0,
+    epsilon: float = 1e-10,
     name: str = "RMSProp",
 ) -> Optimizer:
     """Steps that are divided by the root of the running average of the squared gradients."""
 
     def step(rate: Any, g: Any, w: Any, square: Any, v: Any) -> Any:
         square = decay * square + (1 - decay) * g * g
-        v = momentum * v + rate * g / (square + epsilon).sqrt()
+        v = momentum * v + rate * g / sqrt(square + epsilon)
         return w - v, square, v
 
     return Optimizer(learning_rate, name, step, 1.0, 0.0)
 
 
 def AdamOptimizer(
-    learning_rate: Any = 0.001,
-    beta1: Any = 0.9,
-    beta2: Any = 0.999,
-    epsilon: Any = 1e-8,
-    name: str = "Adam",
+    learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8, name: str = "Adam"
 ) -> Optimizer:
     """Adaptive moments; ``epsilon`` is that of the paper's shorter form (its section 2)."""
 
     def step(rate: Any, g: Any, w: Any, mean: Any, square: Any, power1: Any, power2: Any) -> Any:
         power1, power2 = power1 * beta1, power2 * beta2  # of both decay rates: the means begin with zeros
         mean, square = beta1 * mean + (1 - beta1) * g, beta2 * square + (1 - beta2) * g * g
-        rate = rate * (1 - power2).sqrt() / (1 - power1)
-        return w - rate * mean / (square.sqrt() + epsilon), mean, square, power1, power2
+        rate = rate * sqrt(1 - power2) / (1 - power1)
+        return w - rate * mean / (sqrt(square) + epsilon), mean, square, power1, power2
 
     return Optimizer(learning_rate, name, step, 0.0, 0.0, 1.0, 1.0)
 
@@ -175,7 +176,7 @@ def AdamOptimizer(
 class Saver:
     """Saves the variables of a session in a file, by their names, and restores them."""
 
-    def __init__(self, var_list: Any = None, max_to_keep: int = 5, **_: Any) -> None:
+    def __init__(self, var_list: Any = None, **_: Any) -> None:
         variables = global_variables() if var_list is None else var_list
         if not variables:
             raise ValueError("No variables to save")

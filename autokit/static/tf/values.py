@@ -6,27 +6,21 @@ in which the program defines them; TensorFlow leaves that order open, but for ``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from math import erf
 from typing import Any
 
 import numpy as np
 
 from autokit.base import dtypes
 from autokit.engine.tensor import new_tensor
+from autokit.ops.create import empty
+from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
+from autokit.static.tf.functions import identity
 from autokit.static.tf.graph import GraphKeys, Operation, Tensor, Trace, defines, get_default_graph
-from autokit.static.tf.shapes import OPEN, as_numpy, converted, known, sizes_of
-
-__all__ = [
-    *("AUTO_REUSE", "Variable", "assign", "assign_add", "assign_sub", "constant", "constant_initializer"),
-    *("convert_to_tensor", "fill", "get_variable", "get_variable_scope", "global_variables"),
-    *("global_variables_initializer", "glorot_uniform_initializer", "group", "initialize_all_variables"),
-    *("linspace", "ones", "placeholder", "placeholder_with_default", "random_normal"),
-    *("random_normal_initializer", "random_uniform", "range", "set_random_seed", "trainable_variables"),
-    *("truncated_normal", "truncated_normal_initializer", "variable_scope", "zeros", "zeros_initializer"),
-]
+from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy, converted
 
 float32 = dtypes.BY_NAME["float32"]
 
@@ -34,10 +28,11 @@ float32 = dtypes.BY_NAME["float32"]
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
     graph, kind = get_default_graph(), dtypes.BY_NUMPY[as_numpy(dtype)]
-    made = graph.add("Placeholder", _not_fed, name=name, at_once=False, dtype=kind).outputs[0]
+    made = graph.add("Placeholder", _not_fed, name=name, dtype=kind).outputs[0]
     if shape is not None:
-        sizes = [unknown if size in (None, -1) else int(size) for size, unknown in zip(shape, OPEN)]
-        made.example = graph.trace.feed(made, np.broadcast_to(np.zeros((), kind.numpy), sizes))
+        sizes = [prime if size is UNKNOWN else size for size, prime in zip(TensorShape(shape), OPEN)]
+        graph.trace.give(made, np.broadcast_to(np.zeros((), kind.numpy), sizes))
+        made.example = graph.trace.value_of(made)
     return made
 
 
@@ -51,10 +46,9 @@ def _not_fed(trace: Trace, dtype: Any) -> None:
     )
 
 
-@defines("PlaceholderWithDefault", "input")
-def placeholder_with_default(input: Any, shape: Any = None) -> Any:
+def placeholder_with_default(input: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that a run may feed; otherwise it is ``input``."""
-    return input.clone()
+    return identity(input, name=name or "PlaceholderWithDefault")
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
@@ -67,40 +61,33 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None 
 
 def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
     """``value`` as a tensor of the graph."""
-    if not isinstance(value, Tensor):
-        return constant(value, dtype, name=name)
-    if dtype is not None and value.dtype.numpy != as_numpy(dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype} for {value!r}: write tf.cast(…)")
-    return value
+    return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
 
 
-@defines("Fill")
-def fill(dims: Any, value: Any, dtype: Any = None) -> Any:
+def fill(dims: Any, value: Any, name: str = "Fill") -> Tensor:
     """A tensor of shape ``dims`` whose elements are all ``value``."""
-    return new_tensor(np.full(sizes_of(dims), converted(known(value), dtype)))
+    return constant(value, None, dims, name)
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str = "zeros") -> Tensor:
     """A tensor of zeros."""
-    return fill(shape, 0, dtype, name=name)
+    return constant(0, dtype, shape, name)
 
 
 def ones(shape: Any, dtype: Any = float32, name: str = "ones") -> Tensor:
     """A tensor of ones."""
-    return fill(shape, 1, dtype, name=name)
+    return constant(1, dtype, shape, name)
 
 
-@defines("range")
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None) -> Any:
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """The numbers from ``start``, or 0, up to ``limit``."""
-    ends = (0, start, delta) if limit is None else (start, limit, delta)
-    return new_tensor(converted(np.arange(*map(known, ends)).tolist(), dtype))
+    numbers = np.arange(start) if limit is None else np.arange(start, limit, delta)
+    return constant(numbers.tolist(), dtype, name=name)
 
 
-@defines("LinSpace")
-def linspace(start: Any, stop: Any, num: int) -> Any:
+def linspace(start: float, stop: float, num: int, name: str = "LinSpace") -> Tensor:
     """``num`` numbers from ``start`` to ``stop``, at equal distances."""
-    return new_tensor(np.linspace(start, stop, num, dtype=np.float32))
+    return constant(np.linspace(start, stop, num), float32, name=name)
 
 
 # ---------------------------------------------------------------- random numbers
@@ -113,55 +100,50 @@ def set_random_seed(seed: int) -> None:
 
 @defines("random_normal")
 def random_normal(
-    trace: Trace, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None
+    shape: Any, mean: Any = 0, stddev: Any = 1, dtype: Any = float32, seed: Any = None, rng: Any = None
 ) -> Any:
     """Normal random numbers, new ones in each run."""
-    return trace.drawn(lambda generator, sizes: generator.normal(mean, stddev, sizes), shape, dtype)
-
-
-@defines("truncated_normal")
-def truncated_normal(
-    trace: Trace, shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = float32, seed: Any = None
-) -> Any:
-    """Normal random numbers; those more than two standard deviations from the mean are drawn again."""
-
-    def draw(generator: Any, sizes: Any) -> Any:
-        values = generator.standard_normal(sizes)
-        while (far := np.abs(values) > 2).any():
-            values = np.where(far, generator.standard_normal(sizes), values)
-        return mean + stddev * values
-
-    return trace.drawn(draw, shape, dtype)
+    return normal_(empty(tuple(shape), dtype=as_numpy(dtype)), mean, stddev, generator=rng)
 
 
 @defines("random_uniform")
 def random_uniform(
-    trace: Trace, shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = float32, seed: Any = None
+    shape: Any, minval: Any = 0, maxval: Any = 1, dtype: Any = float32, seed: Any = None, rng: Any = None
 ) -> Any:
     """Random numbers from ``minval`` to below ``maxval``, all equally likely."""
-    return trace.drawn(lambda generator, sizes: generator.uniform(minval, maxval, sizes), shape, dtype)
+    return uniform_(empty(tuple(shape), dtype=as_numpy(dtype)), minval, maxval, generator=rng)
+
+
+@defines("truncated_normal")
+def truncated_normal(
+    shape: Any, mean: Any = 0, stddev: Any = 1, dtype: Any = float32, seed: Any = None, rng: Any = None
+) -> Any:
+    """Normal random numbers that lie at most two standard deviations from the mean."""
+    root, inside = (
+        2**0.5,
+        erf(2**0.5),
+    )  # so many of all lie there: the inverse of their distribution gives them
+    even = random_uniform.plain(shape, -inside, inside, dtype, rng=rng)
+    return even.erfinv() * (root * stddev) + mean
 
 
 # ---------------------------------------------------------------- variables
 
 
-def _assigning(kind: str, sign: int) -> Callable[..., Tensor]:
-    """One of the functions ``assign``, ``assign_add`` and ``assign_sub``."""
-
-    def define(ref: Any, value: Any, name: str | None = None, at_once: bool = True) -> Tensor:
-        """Change a variable in each run that needs it; the result is the new value."""
-        if not isinstance(value, Tensor):
-            value = constant(value, ref.dtype, name=f"{ref.op.name}/value")
-
-        def compute(trace: Trace, value: Any) -> Any:
-            return trace.assign(ref, trace.read(ref) + sign * value if sign else value)
-
-        return ref.graph.add(kind, compute, value, name=name, at_once=at_once).outputs[0]
-
-    return define
+def assign(ref: Any, value: Any, name: str = "Assign") -> Tensor:
+    """Change a variable in each run that needs it; the result is the new value."""
+    value = value if isinstance(value, Tensor) else constant(value, ref.dtype, name=f"{ref.op.name}/value")
+    return ref.graph.add("Assign", lambda trace, new: trace.assign(ref, new), value, name=name).outputs[0]
 
 
-assign, assign_add, assign_sub = map(_assigning, ("Assign", "AssignAdd", "AssignSub"), (0, 1, -1))
+def assign_add(ref: Any, value: Any, name: str = "AssignAdd") -> Tensor:
+    """Add to a variable in each run that needs it; the result is the new value."""
+    return assign(ref, ref + value, name)
+
+
+def assign_sub(ref: Any, value: Any, name: str = "AssignSub") -> Tensor:
+    """Subtract from a variable in each run that needs it; the result is the new value."""
+    return assign(ref, ref - value, name)
 
 
 class Variable(Tensor):
@@ -183,14 +165,15 @@ class Variable(Tensor):
     ) -> None:
         graph = get_default_graph()
         name = graph.unique_name(name or "Variable") + "/"
-        value = initial_value() if callable(initial_value) else initial_value
-        value = convert_to_tensor(value, dtype, name=f"{name}initial_value/")
-        if value.example is None:
-            raise ValueError("initial_value must have a shape specified")
-        super().__init__(graph.add("VariableV2", None, name=name, outputs=0, at_once=False))
-        graph.named[self.name] = self
-        self.example = new_tensor(np.zeros(value.example.array.shape, value.dtype.numpy))
-        self.initializer = self.assign(value, f"{name}Assign/", at_once=False).op
+        with graphs.control_dependencies(None):
+            value = initial_value() if callable(initial_value) else initial_value
+            value = convert_to_tensor(value, dtype, f"{name}initial_value/")
+            if value.example is None:
+                raise ValueError("initial_value must have a shape specified")
+            super().__init__(graph.add("VariableV2", None, name=name, outputs=0))
+            graph.named[self.name] = self
+            self.example = new_tensor(np.zeros(value.example.array.shape, as_numpy(dtype or value.dtype)))
+            self.initializer = self.assign(value, f"{name}Assign/").op
         graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
         if trainable:
             graphs.add_to_collection(GraphKeys.TRAINABLE_VARIABLES, self)
@@ -217,10 +200,10 @@ def global_variables_initializer() -> Operation:
 initialize_all_variables = global_variables_initializer
 
 
-def group(*inputs: Any, name: str | None = None) -> Operation:
+def group(*inputs: Any, name: str = "group_deps") -> Operation:
     """An operation that runs all of ``inputs``."""
     with graphs.control_dependencies(inputs):
-        return get_default_graph().add("NoOp", None, name=name or "group_deps", outputs=0)
+        return get_default_graph().add("NoOp", None, name=name, outputs=0)
 
 
 # ---------------------------------------------------------------- variables that functions share
@@ -228,65 +211,45 @@ def group(*inputs: Any, name: str | None = None) -> Operation:
 AUTO_REUSE = "auto"
 
 
-def get_variable_scope() -> graphs.VariableScope:
-    """The scope at hand."""
-    return get_default_graph().variable_scopes[-1]
-
-
-@contextmanager
-def variable_scope(name_or_scope: Any, reuse: Any = None) -> Iterator[Any]:
-    """A ``with`` block in which the names of variables, and of other operations, begin with ``name/``."""
-    outer = get_variable_scope()
-    name = getattr(name_or_scope, "name", None) or f"{outer.name}/{name_or_scope}".lstrip("/")
-    inner = graphs.VariableScope(name, reuse or outer.reuse)
-    with (
-        graphs.name_scope(name.rpartition("/")[2]),
-        graphs.inside(get_default_graph().variable_scopes, inner),
-    ):
-        yield inner
-
-
 def get_variable(
     name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, trainable: bool = True
 ) -> Variable:
     """The variable of this name in the variable scope: a new one, or under ``reuse`` the existing one."""
-    scope = get_variable_scope()
+    scope = graphs.get_variable_scope()
     name = f"{scope.name}/{name}".lstrip("/")
     found = next((each for each in global_variables() if each.op.name == name), None)
-    if found is not None and not scope.reuse:
+    if found is not None and scope.reuse:
+        return found
+    if found is not None:
         raise ValueError(
             f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
             f"reuse=tf.AUTO_REUSE in VarScope?\n  it was defined at {described(found.op.line)}"
         )
-    if found is None and scope.reuse is True:
+    if scope.reuse is True:
         raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
-    if found is not None:
-        return found
     value = _glorot_uniform if initializer is None else initializer
     with graphs.name_scope(""):
         value = value(shape, dtype=dtype) if callable(value) else value
         return Variable(value, trainable, name, dtype)
 
 
-def _glorot_uniform(shape: Any, dtype: Any = float32, seed: int | None = None) -> Tensor:
+def _glorot_uniform(shape: Any, dtype: Any) -> Tensor:
     """Numbers that keep the size of signals and gradients, from layer to layer, about the same."""
     fans = [int(size) for size in shape[-2:]] or [1]
     limit = float(np.sqrt(6 / (int(np.prod(shape[:-2])) * (fans[0] + fans[-1]))))
-    return random_uniform(shape, -limit, limit, dtype=dtype, seed=seed)
-
-
-def _constant(shape: Any, value: Any = 0, dtype: Any = float32) -> Tensor:
-    return constant(value, dtype, shape)
+    return random_uniform(shape, -limit, limit, dtype)
 
 
 def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
     """The function that, called with settings, gives an initializer: a function of shape and dtype."""
-    return lambda *args, **settings: (
-        lambda shape, dtype=float32: create(shape, *args, dtype=dtype, **settings)
-    )
+    return lambda *args, **settings: lambda shape, dtype: create(shape, *args, dtype=dtype, **settings)
 
 
-zeros_initializer, constant_initializer = _initializer(zeros), _initializer(_constant)
-glorot_uniform_initializer = _initializer(_glorot_uniform)
+zeros_initializer, ones_initializer = _initializer(zeros), _initializer(ones)
+constant_initializer = _initializer(lambda shape, value=0, dtype=None: constant(value, dtype, shape))
 random_normal_initializer = _initializer(random_normal)
 truncated_normal_initializer = _initializer(truncated_normal)
+
+__all__ = [
+    name for name, each in globals().items() if getattr(each, "__module__", "") == __name__ and name[0] != "_"
+] + ["AUTO_REUSE"]
