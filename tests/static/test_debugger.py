@@ -54,7 +54,6 @@ def test_a_run_stops_before_each_node_and_writes_the_variables_at_its_end() -> N
 
 def test_the_terminal_steps_shows_and_stops_at_breakpoints(type_: Type) -> None:
     sess, x, weights, loss = model()
-    plain = sess.run([loss, weights], {x: [[1, 1]]})
     sess = sess.debug()
     script = [
         ("s", "x = input() float32[1, 2]\n[[1. 1.]]\nbefore w = state()"),
@@ -68,7 +67,7 @@ def test_the_terminal_steps_shows_and_stops_at_breakpoints(type_: Type) -> None:
         ("run", ""),
     ]
     said = type_(*[command for command, _ in script])
-    np.testing.assert_array_equal(sess.run([loss, weights], {x: [[1, 1]]})[0], plain[0])
+    assert sess.run([loss, weights], {x: [[1, 1]]})[0] == np.log(np.float32(3))
     for part, (command, words) in zip(said().split("tfdbg> ")[1:], script):
         assert words in part, command
     said = type_("break logarithm", "run", "exit")
