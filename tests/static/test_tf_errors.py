@@ -233,22 +233,3 @@ def test_what_a_run_returns_is_its_own_and_of_its_place_in_the_program() -> None
             np.testing.assert_array_equal(value, expected)
             value[...] = 99
     np.testing.assert_array_equal(fed, [1, 1])
-
-
-def test_compiled_and_interpreted_runs_agree() -> None:
-    tf.set_random_seed(0)
-    x = tf.placeholder(tf.float32, [None, 4])
-    w = tf.Variable(tf.truncated_normal([4, 3]))
-    h = tf.nn.dropout(tf.nn.relu(tf.matmul(x, w)), 0.7)
-    train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_mean(h * h))
-    rows = np.random.RandomState(0).rand(8, 4)
-    found = []
-    for compiled in (False, True):
-        sess = tf.Session(compiled=compiled)
-        sess.run(tf.global_variables_initializer())
-        found.append([sess.run([train, h, w], {x: rows[: 4 + step % 2]})[1:] for step in range(12)])
-    functions = [program.function for program in sess.programs.values()]
-    assert sum(each is not None for each in functions) == 2
-    for one, other in zip(*found):
-        np.testing.assert_allclose(one[0], other[0], rtol=1e-5)
-        np.testing.assert_allclose(one[1], other[1], rtol=1e-5)

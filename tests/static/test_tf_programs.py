@@ -237,7 +237,7 @@ def test_while_loop_and_cond() -> None:
     for result in (chosen, tf.while_loop(lambda s: s < 9.0, lambda s: s * s, [x])):
         with pytest.raises(NotImplementedError, match="have no gradient here"):
             tf.gradients(result, x)
-    with pytest.raises(TypeError, match="same types and shapes"):
+    with pytest.raises(TypeError, match="keep types and shapes"):
         tf.cond(x < 0.0, lambda: x, lambda: tf.expand_dims(x, 0))
     calls: list[float] = []
     for branch in (lambda: tf.assign_add(w, 1.0), lambda: tf.py_func(calls.append, [x], tf.float32)):
@@ -294,10 +294,11 @@ def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
     x = tf.ones([1000])
     dropped = tf.nn.dropout(x, keep_prob)
     runs = []
-    for _ in range(2):
-        with tf.Session() as sess:
+    for compiled in (False, True):
+        with tf.Session(compiled=compiled) as sess:
             runs.append([sess.run(dropped, {keep_prob: 0.8}) for _ in range(6)])
             np.testing.assert_array_equal(sess.run(dropped, {keep_prob: 1.0}), np.ones(1000))
+        assert any([program.function for program in sess.programs.values()]) is compiled
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0][4], runs[0][5])
     np.testing.assert_allclose(np.unique(runs[0]), [0, 1.25])

@@ -17,9 +17,7 @@ INSTEAD = {
     "compat|disable_v2_behavior|logging|app|flags": "import autokit.static as tf, without it",
     "sparse.*|Sparse.*|complex.*|bfloat16|fft": "dense tensors of tf.float32",
     "shape|rank|size": "x.shape, whose sizes are numbers where they are known, and -1 in tf.reshape",
-    "div|truediv|not_equal|logical_.*|zeros_like|ones_like|reduce_(min|any|prod)|sin|cos|sign": (
-        "the listed ones: divide, equal, where, multiply, reduce_max, reduce_all, tanh"
-    ),
+    "div|truediv|not_equal|logical_.*|.*_like|reduce_(min|any|prod)": "divide, equal, where, reduce_max",
 }
 """What to use in place of names, by patterns of whole names."""
 

@@ -8,6 +8,7 @@ or the body of a loop as long as its condition holds.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from autokit.static.errors import refused
@@ -35,8 +36,8 @@ class Part:
         start = len(operations)
         with control_dependencies(None):
             returned = function(*args)
-            self.several = isinstance(returned, list | tuple)
-            self.results = [convert_to_tensor(each) for each in (returned if self.several else [returned])]
+            several = returned if isinstance(returned, list | tuple) else [returned]
+            self.results = list(map(convert_to_tensor, several))
         inside = operations[start:]
         for each in inside:
             if each.type in ("Assign", "VariableV2", "PyFunc"):
@@ -44,19 +45,26 @@ class Part:
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
-    def program(self, outer: Trace, given: list[Tensor], values: Any) -> Program:
-        """What computes the results from the values of ``given``."""
-        return Program(
-            outer, self.results, {each: outer.traced(v).node.value for each, v in zip(given, values)}
-        )
 
+def _running(kind: str, parts: list[Part], given: list[Tensor], operands: Any, run: Any, name: Any) -> Any:
+    """An operation that calls ``run`` with the programs of two parts, and the values of ``operands``.
 
-def _values_of(program: Program, others: list[Any], words: str) -> list[Any]:
-    """The example's results, which must be like ``others``."""
-    values = [node.value for node in program.graph.outputs]
-    if [(each.shape, each.dtype) for each in values] != [(each.shape, each.dtype) for each in others]:
-        raise TypeError(words)
-    return values
+    The last of the operands are those that the parts know as ``given``.
+    """
+
+    def compute(trace: Trace, *values: Any) -> Any:
+        arrays = [trace.traced(each).node.value for each in values]
+        fed = dict(zip(given, arrays[len(arrays) - len(given) :]))
+        one, other = [Program(trace, each.results, fed) for each in parts]
+        results = [node.value for node in other.graph.outputs]
+        like = arrays[: len(results)] if kind == "while" else [node.value for node in one.graph.outputs]
+        if [(each.shape, each.dtype) for each in results] != [(each.shape, each.dtype) for each in like]:
+            raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
+        return trace.noted(partial(run, one, other), values, results)
+
+    count = len(parts[1].results)
+    made = get_default_graph().add(kind, compute, *operands, name=name, outputs=count)
+    return made.outputs if count > 1 else made.outputs[0]
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -64,45 +72,25 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
     Only one of the two is computed. What they take from outside is computed in any case.
     """
+
+    def choose(yes: Program, no: Program, holds: Any, *arrays: Any) -> list[Any]:
+        return (yes if holds else no).run(arrays, compiled=False)
+
     branches = [Part(true_fn), Part(false_fn)]
     outside = list(dict.fromkeys([*branches[0].outside, *branches[1].outside]))
-
-    def compute(trace: Trace, *values: Any) -> Any:
-        yes, no = [each.program(trace, outside, values[1:]) for each in branches]
-        others = [node.value for node in no.graph.outputs]
-        words = "true_fn and false_fn must give results of the same types and shapes"
-
-        def choose(holds: Any, *arrays: Any) -> list[Any]:
-            return (yes if holds else no).run(arrays, compiled=False)
-
-        return trace.noted(choose, values, _values_of(yes, others, words))
-
-    count = len(branches[0].results)
-    made = get_default_graph().add(
-        "cond", compute, convert_to_tensor(pred), *outside, name=name, outputs=count
-    )
-    return made.outputs if branches[0].several else made.outputs[0]
+    return _running("cond", branches, outside, [convert_to_tensor(pred), *outside], choose, name)
 
 
 def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
-    first = [convert_to_tensor(each) for each in loop_vars]
-    inner = [identity(each) for each in first]
-    test, step = Part(cond, *inner), Part(body, *inner)
-    given, count = list(dict.fromkeys([*inner, *test.outside, *step.outside])), len(inner)
+    first = list(map(convert_to_tensor, loop_vars))
+    inner, count = list(map(identity, first)), len(first)
 
-    def compute(trace: Trace, *values: Any) -> Any:
-        holds, next_ = [each.program(trace, given, values) for each in (test, step)]
-        before = [trace.traced(each).node.value for each in values[:count]]
-        words = "The body of a loop must keep the shapes and dtypes of the loop variables"
+    def loop(holds: Program, step: Program, *arrays: Any) -> list[Any]:
+        while holds.run(arrays, compiled=False)[0]:
+            arrays = (*step.run(arrays, compiled=False), *arrays[count:])
+        return list(arrays[:count])
 
-        def loop(*arrays: Any) -> Any:
-            while holds.run(arrays, compiled=False)[0]:
-                arrays = (*next_.run(arrays, compiled=False), *arrays[count:])
-            return list(arrays[:count])
-
-        return trace.noted(loop, values, _values_of(next_, before, words))
-
-    graph = get_default_graph()
-    made = graph.add("while", compute, *first, *given[count:], name=name, outputs=count)
-    return made.outputs if count > 1 else made.outputs[0]
+    parts = [Part(cond, *inner), Part(body, *inner)]
+    given = list(dict.fromkeys([*inner, *parts[0].outside, *parts[1].outside]))
+    return _running("while", parts, given, [*first, *given[count:]], loop, name)

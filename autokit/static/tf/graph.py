@@ -133,14 +133,11 @@ class Tensor:
         told = self.op.settings.get("dtype")  # else it is most likely that of an operand
         return self.op.inputs[0].dtype if told is None else BY_NUMPY[as_numpy(told)]
 
-    @property
-    def shape(self) -> TensorShape:
+    def get_shape(self) -> TensorShape:
         """The sizes, as far as they are known."""
         return TensorShape(None if self.example is None else self.example.array.shape)
 
-    def get_shape(self) -> TensorShape:
-        """The sizes, as far as they are known."""
-        return self.shape
+    shape = property(get_shape)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Its value in ``session``, by default in that of the ``with`` block."""
@@ -237,8 +234,7 @@ class Trace:
 
     def traced(self, value: Any) -> Traced:
         """The array of a value; one that was known from the start becomes a constant."""
-        if not isinstance(value.array, Traced):
-            value.array = Traced(self.tape, self.tape.add("const", "const", value=np.array(value.array)))
+        value.array = self.tracing.created(value.array)
         return value.array
 
     def effect(self, function: Callable[..., Any], *values: Any, kind: str = "effect") -> None:

@@ -8,6 +8,7 @@ operations have run; TensorFlow leaves that order open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from random import getrandbits
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,16 +20,8 @@ from autokit.static.errors import FailedPreconditionError, OpError, described, f
 from autokit.static.graph import Node, mapped
 from autokit.static.interpret import interpret
 from autokit.static.passes import run_passes
-from autokit.static.tf.graph import (
-    GRAPHS,
-    SESSIONS,
-    Graph,
-    Operation,
-    Tensor,
-    Trace,
-    get_default_graph,
-    needed,
-)
+from autokit.static.tf import graph as graphs
+from autokit.static.tf.graph import Graph, Operation, Tensor, Trace
 
 __all__ = ["ConfigProto", "InteractiveSession", "RunOptions", "Session"]
 
@@ -58,7 +51,7 @@ class Program:
         trace = Trace(session.array_of, session.generator_of)
         for tensor, array in fed.items():
             trace.give(tensor, array)
-        for operation in needed(fetches, fed):
+        for operation in graphs.needed(fetches, fed):
             try:
                 trace.run(operation)
             except Exception as error:
@@ -67,9 +60,7 @@ class Program:
         values = [trace.value_of(each) for each in fetches if isinstance(each, Tensor)]
         graph.outputs = [trace.traced(each).node for each in values]
         self.changed = [variable for variable, node in trace.states.items() if node in graph.updates]
-        kept = {*graph.needed(graph.roots()), *graph.inputs, *graph.updates}
-        graph.nodes = [node for node in graph.nodes if node in kept]
-        graph.states = [node for node in graph.states if node in kept]
+        graph.nodes = graph.needed([*graph.roots(), *graph.inputs, *graph.states])
 
     def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
         """Interpret it, and yield each node with its value; at the end, write the variables."""
@@ -132,7 +123,7 @@ class Session:
     def __init__(
         self, target: str = "", graph: Graph | None = None, config: Any = None, compiled: bool = True
     ) -> None:
-        self.graph, self.compiled = graph or get_default_graph(), compiled
+        self.graph, self.compiled = graph or graphs.get_default_graph(), compiled
         self.arrays: dict[Tensor, np.ndarray] = {}
         self.initialized: set[Tensor] = set()
         self.generators: dict[Operation, Any] = {}
@@ -153,12 +144,10 @@ class Session:
     def generator_of(self, operation: Operation) -> Any:
         """The generator from which ``operation`` draws: with a seed, the same numbers in each session."""
         if operation not in self.generators:
-            generator = self.generators[operation] = Generator()
-            seed, graph_seed = operation.settings.get("seed"), operation.graph.seed
-            if seed is None and graph_seed is None:
-                generator.seed()
-            else:
-                generator.manual_seed((graph_seed or 0) * 1009 + (operation.place if seed is None else seed))
+            seed, every = operation.settings.get("seed"), self.graph.seed
+            if seed is None:
+                seed = getrandbits(32) if every is None else operation.place
+            self.generators[operation] = Generator().manual_seed((every or 0) * 1009 + seed)
         return self.generators[operation]
 
     # ------------------------------------------------------------ running
@@ -254,18 +243,18 @@ class Session:
         return self
 
     def __enter__(self) -> Session:
-        SESSIONS.append(self)
-        GRAPHS.append(self.graph)
+        graphs.SESSIONS.append(self)
+        graphs.GRAPHS.append(self.graph)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-        GRAPHS.pop()
+        graphs.GRAPHS.pop()
 
     def close(self) -> None:
         """No longer be the default."""
-        if self in SESSIONS:
-            SESSIONS.remove(self)
+        if self in graphs.SESSIONS:
+            graphs.SESSIONS.remove(self)
 
 
 class InteractiveSession(Session):
@@ -273,7 +262,7 @@ class InteractiveSession(Session):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        SESSIONS.append(self)
+        graphs.SESSIONS.append(self)
 
 
 class ConfigProto(SimpleNamespace):

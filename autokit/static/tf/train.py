@@ -13,17 +13,10 @@ from autokit.engine.tensor import new_tensor
 from autokit.ops.create import ones_like
 from autokit.serialization import load, save
 from autokit.static.errors import NotFoundError, described
+from autokit.static.tf import values
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import sqrt
 from autokit.static.tf.graph import Operation, Tensor, Trace, name_scope, needed, scoped
-from autokit.static.tf.values import (
-    Variable,
-    assign,
-    assign_add,
-    global_variables,
-    group,
-    trainable_variables,
-)
 
 
 def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
@@ -88,7 +81,7 @@ class Optimizer:
 
     def compute_gradients(self, loss: Tensor, var_list: Any = None) -> list[tuple[Any, Any]]:
         """Pairs of a gradient and its variable."""
-        variables = list(trainable_variables() if var_list is None else var_list)
+        variables = list(values.trainable_variables() if var_list is None else var_list)
         if not variables:
             raise ValueError("No variables to optimize.")
         return list(zip(gradients(loss, variables), variables))
@@ -104,15 +97,17 @@ class Optimizer:
                 names = [repr(variable) for _, variable in pairs]
                 raise ValueError(f"No gradients provided for any variable: loss depends on none of {names}.")
             if global_step is not None:
-                changes.append(assign_add(global_step, 1))
-            return group(*changes, name=scope)
+                changes.append(values.assign_add(global_step, 1))
+            return values.group(*changes, name=scope)
 
     def _change(self, slope: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
         zeros = np.zeros_like(variable.example.array)
-        slots = [Variable(zeros + value, trainable=False, name=variable.op.name) for value in self.slots]
+        slots = [
+            values.Variable(zeros + value, trainable=False, name=variable.op.name) for value in self.slots
+        ]
         new = self.step(self.rate, slope, variable, *slots)
-        return group(*[assign(each, value) for each, value in zip([variable, *slots], new)])
+        return values.group(*[values.assign(each, value) for each, value in zip([variable, *slots], new)])
 
 
 def GradientDescentOptimizer(learning_rate: Any, name: str = "GradientDescent") -> Optimizer:
@@ -143,11 +138,7 @@ def AdagradOptimizer(
 
 
 def RMSPropOptimizer(
-    learning_rate: Any,
-    decay: float = 0.9,
-    momentum: float = 0.0,
-    epsilon: float = 1e-10,
-    name: str = "RMSProp",
+    learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10, name: str = "RMSProp"
 ) -> Optimizer:
     """Steps that are divided by the root of the running average of the squared gradients."""
 
@@ -177,7 +168,7 @@ class Saver:
     """Saves the variables of a session in a file, by their names, and restores them."""
 
     def __init__(self, var_list: Any = None, **_: Any) -> None:
-        variables = global_variables() if var_list is None else var_list
+        variables = values.global_variables() if var_list is None else var_list
         if not variables:
             raise ValueError("No variables to save")
         named = variables if isinstance(variables, dict) else {each.op.name: each for each in variables}
