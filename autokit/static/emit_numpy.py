@@ -125,7 +125,9 @@ def build(graph: Graph, name: str = "step", program: type[Program] = Program) ->
         # forward
         tanh(x, tanh_2)
         add.reduce(tanh_2, axis=0, out=total)
-        return (array(total),)
+        # what the run leaves
+        outputs = (array(total),)
+        return outputs
     >>> example(np.zeros((2, 3), np.float32))
     (array([0., 0., 0.], dtype=float32),)
     """
@@ -157,7 +159,8 @@ class _Writer:
         self._said: tuple[Any, ...] = ()
         for node in reversed(graph.nodes):  # memory has the name of what leaves the operation in it
             over = self.plan.places[node].over if node in self.plan.places else None
-            if over is not None and part_of(over) == part_of(node):
+            is_result = node.operation and self.wishes[node].endswith(node.operation)
+            if over is not None and is_result and part_of(over) == part_of(node):
                 self.wishes[over] = self.wishes[node]
         for node in graph.nodes:  # no value gets the name of a function
             if node.kind in ("call", "view", "draw", "effect"):
@@ -218,18 +221,19 @@ class _Writer:
 
     def _result(self, node: Node) -> None:
         """What a call returns; a view of memory that is known is made once, before the function."""
-        args, settings = node.args, node.settings
-        base = self.arrays.get(args[0]) if node.kind == "view" else None
-        if node.kind == "effect":  # which may keep an operand, whose memory is used again
+        args, settings, base = node.args, node.settings, None
+        if node.kind == "view":
+            base = self.arrays.get(args[0])
+        elif node.kind == "effect":  # which may keep an array, whose memory is used again
             args, settings = mapped((args, settings), self._copied)
-        text = self._expression(node.name, node.function, args, settings)
+        text, wish = self._expression(node.name, node.function, args, settings), self._wish(node)
         array = None if base is None else node.function(base, *args[1:], **settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
             self.arrays[node] = array
-            self.space.names[node] = self._once(text, self._wish(node))
+            self.space.names[node] = self._once(text, wish)
         else:
-            name = self.space.names[node] = self.space.fresh(self._wish(node))
-            self._say(node, f"{name} = {text}")
+            self.space.names[node] = self.space.fresh(wish)
+            self._say(node, f"{self.space.names[node]} = {text}")
 
     def _copied(self, operand: Any) -> Any:
         is_array = isinstance(operand, Node) and isinstance(operand.value, np.ndarray)
@@ -237,17 +241,14 @@ class _Writer:
 
     def _end(self) -> None:
         """Copy the outputs, then write the new values of states that are not there yet, and return."""
-        names = self.space.names
-        copies = ", ".join([f"array({names[node]})" for node in self.graph.outputs])
-        outputs = f"({copies},)" if copies else "()"
-        updates, written = self.graph.updates, self.plan.in_states
-        late = {state: node for state, node in updates.items() if written.get(node) is not state}
-        if late:
-            self.body += ["# the new values of states", f"outputs = {outputs}"]
-        new = {state: self.space.fresh(f"new_{names[state]}") for state in late}
-        self.body += [f"{new[state]} = array({names[node]})" for state, node in late.items()]
-        self.body += [f"copyto({names[state]}, {name})" for state, name in new.items()]
-        self.body.append("return outputs" if late else f"return {outputs}")
+        names, written = self.space.names, self.plan.in_states
+        outputs = "".join([f"array({names[node]}), " for node in self.graph.outputs])
+        late = [pair for pair in self.graph.updates.items() if written.get(pair[1]) is not pair[0]]
+        new = [self.space.fresh(f"new_{names[state]}") for state, _ in late]
+        self.body += ["# what the run leaves", f"outputs = ({outputs.strip()})"]
+        self.body += [f"{name} = array({names[node]})" for name, (_, node) in zip(new, late)]
+        self.body += [f"copyto({names[state]}, {name})" for name, (state, _) in zip(new, late)]
+        self.body.append("return outputs")
 
     # ------------------------------------------------------------ text
 

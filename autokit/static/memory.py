@@ -74,7 +74,7 @@ class Plan:
     >>> x = tape.given("input", np.ones(1000), "x")
     >>> tape.graph.outputs = [np.add.reduce(np.exp(np.exp(x))).node]
     >>> Plan(tape.graph)
-    2 values in 8,008 bytes; without reuse 16,008
+    3 values in 8,008 bytes; without reuse 16,008
     """
 
     def __init__(self, graph: Graph) -> None:

@@ -40,6 +40,7 @@ def names_for(graph: Graph) -> dict[Node, str]:
         computed = node.kind in ("call", "draw", "effect") or node.name == "view"
         if leaves and computed and node.operation:
             names[node] = ("g_" if node.phase == "backward" else "") + node.operation
+    gradients: dict[Node, str] = {}
     for state, new in graph.updates.items():
         waiting = [new]
         while waiting:
@@ -47,8 +48,8 @@ def names_for(graph: Graph) -> dict[Node, str]:
             if node.phase == "update":
                 waiting += node.operands()
             elif node.phase == "backward" and node.kind != "state" and node.shape == state.shape:
-                names[node] = f"d_{identifier(state.label)}"
-    return names
+                gradients.setdefault(node, f"d_{identifier(state.label)}")
+    return names | gradients
 
 
 def _word_of(node: Node) -> str:

@@ -73,13 +73,13 @@ def test_constants_are_computed_from_constants_and_not_read_off_an_example() -> 
 
 ALGEBRA: dict[str, list[Callable[..., Any]]] = {
     "a copy of x = x": [lambda x: x.copy()],
-    "x · 1 = 1 · x = x / 1 = x¹ = x": [
+    "x · 1 = x": [
         lambda x: x * 1,
         lambda x: np.ones((12, 4), np.float32) * x,
         lambda x: x**1,
         lambda x: x / 1,
     ],
-    "x ± 0 = 0 + x = x": [lambda x: x - 0, lambda x: x + 0, lambda x: 0 + x],
+    "x ± 0 = x": [lambda x: x - 0, lambda x: x + 0, lambda x: 0 + x],
     "−(−x) = x": [lambda x: -np.negative(x)],
     "x in its own shape = x": [lambda x: x.reshape(12, 4)],
     "(xᵀ)ᵀ = x": [lambda x: x[None].transpose(1, 2, 0).transpose(2, 0, 1), lambda x: x.T.T],
@@ -153,7 +153,6 @@ def relu(x: Traced, g: Any) -> Any:
 
 NUMPY: dict[str, Callable[..., Any]] = {
     "sum = ones · x": lambda x, t: (x.sum(0), x.sum(1, keepdims=True), x[0].sum()),
-    "largest of short rows = largest of columns": lambda x, t: x.max(1, keepdims=True, initial=-np.inf),
     "a @ b = dot(a, b)": lambda x, t: x.T @ x,
     "a number in place of its repetitions": lambda x, t: x * np.full((12, 1), 2, np.float32),
     "maximum with zeros written out": lambda x, t: np.maximum(x, 0),

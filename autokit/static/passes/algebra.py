@@ -56,8 +56,8 @@ def _equal_to_itself(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
 
 RULES: Rules = {
     "a copy of x = x": ("copy positive", lambda node, new, x, y: x),
-    "x ± 0 = 0 + x = x": ("add subtract", _unchanged),
-    "x · 1 = 1 · x = x / 1 = x¹ = x": ("multiply divide power", _unchanged),
+    "x ± 0 = x": ("add subtract", _unchanged),
+    "x · 1 = x": ("multiply divide power", _unchanged),
     "−(−x) = x": ("negative", lambda node, new, x, y: operand_of(x, "negative")),
     "(xᵀ)ᵀ = x": ("transpose", _turned_back),
     "x in its own shape = x": ("reshape broadcast_to", lambda node, new, x, y: x),

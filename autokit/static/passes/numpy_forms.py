@@ -20,16 +20,13 @@ FEW = 4096
 SMALL = 1 << 20
 """Zeros are written out for up to so many elements."""
 
-SHORT = 32
-"""Rows of up to so many elements are reduced column by column."""
-
 
 def use_numpy_forms(graph: Graph) -> str:
     """Replace calls by faster ones."""
     return rewrite(graph, FORMS)
 
 
-# ---------------------------------------------------------------- sums, products and largest elements
+# ---------------------------------------------------------------- sums and products
 
 
 def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Node | None:
@@ -37,32 +34,20 @@ def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Node | None:
     return new.call(node, np.dot, a, b) if are_matrices else None
 
 
-def _reduced_axis(node: Node, start: float) -> int | None:
-    """The axis of a reduction of a matrix or a vector of floats along one axis, which begins at ``start``."""
-    x, settings = node.args[0], {"axis": 0, "initial": start} | node.settings
-    if x.dtype not in (np.float32, np.float64) or not x.value.size or len(x.shape) not in (1, 2):
-        return None
-    which = slice(None) if settings["axis"] is None else np.array(settings["axis"], ndmin=1)
-    axes = np.arange(len(x.shape))[which]
-    is_plain = settings.keys() <= {"axis", "keepdims", "initial"} and settings["initial"] == start
-    return int(axes[0]) if len(axes) == 1 and is_plain else None
+def _summed_axis(node: Node) -> int | None:
+    """The axis of a sum of a matrix or a vector of floats along one axis."""
+    x, axis = node.args[0], node.settings.get("axis", 0)
+    axes = range(len(x.shape)) if axis is None else np.atleast_1d(axis) % max(len(x.shape), 1)
+    is_plain = x.dtype in (np.float32, np.float64) and node.settings.keys() <= {"axis", "keepdims"}
+    return int(axes[0]) if is_plain and len(x.shape) in (1, 2) and len(axes) == 1 else None
 
 
 def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
-    axis = _reduced_axis(node, 0)
-    if axis is None or x.shape[axis] > FEW:
+    axis = _summed_axis(node)
+    if axis is None or not 0 < x.shape[axis] <= FEW:
         return None
     ones = new.constant(node, np.ones(x.shape[axis], x.dtype))
     return _in_shape_of(node, new.call(node, np.dot, *((x, ones) if axis else (ones, x))), new)
-
-
-def _largest(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
-    if _reduced_axis(node, -np.inf) != 1 or x.shape[1] > SHORT or x.shape[0] < 8:
-        return None
-    columns = new.call(node, np.copy, new.call(node, np.transpose, x, None, kind="view"))
-    largest = new.call(node, np.maximum.reduce, columns, axis=0)
-    largest.name = node.name
-    return _in_shape_of(node, largest, new)
 
 
 def _in_shape_of(node: Node, value: Node, new: Rewriting) -> Node:
@@ -154,14 +139,13 @@ def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Node | None:
 
 def _sum_of_one_hot(node: Node, new: Rewriting, hot: Any, _: Any) -> Node | None:
     """Each row of :func:`_one_hot` has the number once."""
-    is_sum_of_rows = operand_of(hot, "one_hot") is not None and _reduced_axis(node, 0) == 1
+    is_sum_of_rows = operand_of(hot, "one_hot") is not None and _summed_axis(node) == 1
     return new.constant(node, np.full(node.shape, hot.args[2].value[0])) if is_sum_of_rows else None
 
 
 FORMS: Rules = {
     "a row of one number and zeros sums to the number": ("add.reduce", _sum_of_one_hot),
     "sum = ones · x": ("add.reduce", _sum),
-    "largest of short rows = largest of columns": ("maximum.reduce", _largest),
     "a @ b = dot(a, b)": ("matmul", _product),
     "a number in place of its repetitions": ("add subtract multiply divide", _number),
     "maximum with zeros written out": ("maximum", _relu),
