@@ -24,6 +24,16 @@ from autokit.base import doors
 Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
 
+SHOWN = 256
+"""A graph keeps the example's values of arrays of up to so many elements, for its pictures."""
+
+
+def outline(value: Any) -> Any:
+    """An example's value; of a large array one of the same shape and dtype that takes no memory."""
+    if isinstance(value, np.ndarray) and value.size > SHOWN:
+        return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return value
+
 
 @dataclass(eq=False, repr=False)
 class Node:
@@ -165,6 +175,12 @@ class Graph:
         other.outputs = [twins[node] for node in self.outputs]
         other.updates = {twins[state]: twins[node] for state, node in self.updates.items()}
         return other
+
+    def forget_examples(self) -> None:
+        """Keep only the form of large values, once the graph is written."""
+        for node in self.nodes:
+            if node.kind not in ("const", "state"):
+                node.value = mapped(node.value, outline)
 
     def picture(self, fold: str | None = "operation") -> Any:
         """The graph to draw: a box for each operation, or with ``fold=None`` for each call."""

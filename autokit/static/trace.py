@@ -82,6 +82,9 @@ class Trace:
             self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
+        for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
+            graph.forget_examples()
+        tracing.tape.constants.clear()
         self._note_what_holds()
 
     def _input(self, value: Any) -> Any:

@@ -49,6 +49,8 @@ class Tape:
         Of the nodes that are added next; see :class:`Node`.
     has_example : bool
         Whether the values are those of an example, so that a check that fails for them is an error.
+    constants : dict
+        By the identity of an array that array, lest it be another one's, and the node of its values.
     remarks : dict
         What :meth:`Step.explain` is to say of this graph: by the line of the program, a sentence.
     """
@@ -58,7 +60,7 @@ class Tape:
         self.operation, self.phase, self.module = "", "forward", ""
         self.has_example = False
         self.remarks: dict[Any, str] = {}
-        self._constants: dict[int, tuple[Any, Node]] = {}
+        self.constants: dict[int, tuple[Any, Node]] = {}
         self._numbers: dict[Any, Node] = {}
 
     def add(self, kind: str, name: str, *parts: Any, **more: Any) -> Node:
@@ -129,11 +131,11 @@ class Tape:
 
     def constant(self, array: Any) -> Node:
         """The node of an array that is known before the first run: a copy, as the program may change it."""
-        known = self._constants.get(id(array))
+        known = self.constants.get(id(array))
         if known is not None and np.array_equal(array, known[1].value, equal_nan=array.dtype.kind == "f"):
             return known[1]
         node = self.add("const", "const", value=array if 0 in array.strides else array.copy())
-        self._constants[id(array)] = array, node
+        self.constants[id(array)] = array, node
         return node
 
     def number(self, read: Callable[[], float], text: str, value: np.ndarray) -> Node:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.calls import is_reduction
-from autokit.static.graph import Graph, Node, mapped, substitute
+from autokit.static.graph import Graph, Node, mapped, outline, substitute
 
 Rule = Callable[[Node, "Rewriting", Any, Any], Any]
 """Gives the node to read in place of one, or something else where there is none.
@@ -32,7 +32,7 @@ class Rewriting:
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
         """A new node, which is part of the same operation and line as ``like``."""
         facts = {"function": function, "args": args, "settings": settings}
-        return self._add(like, kind=kind, name=function.__name__, value=evaluated(**facts), **facts)
+        return self._add(like, kind=kind, name=function.__name__, value=outline(evaluated(**facts)), **facts)
 
     def constant(self, like: Node, value: np.ndarray) -> Node:
         """A new constant."""
