@@ -159,7 +159,7 @@ def test_print_assert_and_checks_work_in_each_run(compiled: bool, capsys: Any) -
     sess.run(w.initializer)
     for run in range(6):
         np.testing.assert_allclose(sess.run(y, {x: [1, 2]}), np.log([1, 2]))
-        assert capsys.readouterr().err == "x is [1. 2.][3.]\nsum 3.\n"
+        assert capsys.readouterr().err == "x is [1. 2.][3.]\nsum 3.0\n"
         with pytest.raises(tf.errors.InvalidArgumentError) as error:
             sess.run(y, {x: [1, -2]})
         said(error, "assertion failed: not positive: [ 1. -2.]", "positive = tf.Assert(")

@@ -16,6 +16,7 @@ INSTEAD = {
     "GradientTape|function|.*eager.*|enable_v2_behavior": "import autokit.static.v2 as tf",
     "compat|disable_v2_behavior|logging|app|flags": "import autokit.static as tf, without it",
     "sparse.*|Sparse.*|complex.*|bfloat16|fft": "dense tensors of tf.float32",
+    ".*_initializer": "initializer=tf.ones, another function of a shape, or an array",
     "shape|rank|size": "x.shape, whose sizes are numbers where they are known, and -1 in tf.reshape",
     "div|truediv|not_equal|logical_.*|.*_like|reduce_(min|any|prod)": "divide, equal, where, reduce_max",
 }

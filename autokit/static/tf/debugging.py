@@ -20,11 +20,6 @@ __all__ = ["Assert", "Print", "add_check_numerics_ops", "assert_equal", "check_n
 _is_finite = defines("IsFinite", "x")(lambda x: x.isfinite())
 
 
-def _text(value: Any, count: int) -> str:
-    """A word, or an array as NumPy prints it, in short if it has more than ``count`` elements."""
-    return value if isinstance(value, str) else np.array2string(np.asarray(value), threshold=count)
-
-
 def _watching(
     kind: str, function: Any, values: Any, name: str | None, through: Any = None, node: str = "effect"
 ) -> Any:
@@ -39,31 +34,25 @@ def _watching(
     return made.outputs[0] if outputs else made
 
 
-def Print(input_: Tensor, data: Any, message: str = "", summarize: int = 3, name: Any = None) -> Tensor:
+def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None) -> Tensor:
     """``input_``; a run that needs it prints ``message`` and ``data``."""
 
     def write(*arrays: Any) -> None:
-        texts = [_text(np.atleast_1d(each), summarize) for each in arrays]
-        print(message, *texts, sep="", file=sys.stderr)
+        print(message, *map(np.atleast_1d, arrays), sep="", file=sys.stderr)
 
     return _watching("Print", write, data, name, input_)
 
 
-def print_(*inputs: Any, summarize: int = 3, name: str | None = None) -> Operation:
+def print_(*inputs: Any, name: str | None = None) -> Operation:
     """An operation that prints ``inputs``, tensors and words."""
-
-    def write(*arrays: Any) -> None:
-        print(*[_text(each, summarize) for each in arrays], file=sys.stderr)
-
-    return _watching("PrintV2", write, inputs, name)
+    return _watching("PrintV2", lambda *arrays: print(*arrays, file=sys.stderr), inputs, name)
 
 
-def Assert(condition: Any, data: Any, summarize: int = 3, name: str | None = None) -> Operation:
+def Assert(condition: Any, data: Any, name: str | None = None) -> Operation:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
-        texts = [_text(each, summarize) for each in arrays]
-        return InvalidArgumentError("assertion failed: " + " ".join(texts))
+        return InvalidArgumentError("assertion failed: " + " ".join(map(str, arrays)))
 
     return _watching("Assert", explain, [convert_to_tensor(condition), *data], name, node="check")
 

@@ -82,8 +82,6 @@ class Optimizer:
     def compute_gradients(self, loss: Tensor, var_list: Any = None) -> list[tuple[Any, Any]]:
         """Pairs of a gradient and its variable."""
         variables = list(values.trainable_variables() if var_list is None else var_list)
-        if not variables:
-            raise ValueError("No variables to optimize.")
         return list(zip(gradients(loss, variables), variables))
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Operation:

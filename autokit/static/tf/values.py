@@ -245,10 +245,9 @@ def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
     return lambda *args, **settings: lambda shape, dtype: create(shape, *args, dtype=dtype, **settings)
 
 
-zeros_initializer, ones_initializer = _initializer(zeros), _initializer(ones)
-constant_initializer = _initializer(lambda shape, value=0, dtype=None: constant(value, dtype, shape))
-random_normal_initializer = _initializer(random_normal)
+zeros_initializer, random_normal_initializer = _initializer(zeros), _initializer(random_normal)
 truncated_normal_initializer = _initializer(truncated_normal)
+constant_initializer = _initializer(lambda shape, value=0, dtype=None: constant(value, dtype, shape))
 
 __all__ = [
     name for name, each in globals().items() if getattr(each, "__module__", "") == __name__ and name[0] != "_"
