@@ -42,25 +42,24 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
     schedule, whole, updates = Schedule(graph), _Copy(), dict(graph.updates)
     for node in [*graph.inputs, *graph.states]:
         whole.place(node)
-    for is_compiled, items in groupby(schedule.items, lambda item: item[0] in schedule.work):
-        nodes = list(chain(*(items := list(items))))
+    for is_compiled, found in groupby(schedule.items, lambda item: item[0] in schedule.work):
+        items = list(found)
+        nodes = list(chain(*items))
         if not is_compiled or len(nodes) < FEW:
             for node in nodes:
                 whole.place(node)
             continue
         group, part = Group(schedule, items), _Copy()
-        part.graph.inputs = [*group.given, *group.others]
+        part.graph.inputs = [*group.given, *group.states]
         part.twins = {node: node for node in part.graph.inputs}
         for node in nodes:
             part.place(node)
         function = Compiled(group, part.graph, f"{name}_loops_{len(whole.graph.nodes)}")
-        given, values = (
-            [whole.place(node) for node in part.graph.inputs],
-            [node.value for node in group.outputs],
-        )
-        called = whole.call(function.name, function, given, tuple(values))
+        given = tuple([whole.place(node) for node in part.graph.inputs])
+        values = tuple([node.value for node in group.outputs])
+        called = whole.call(function.name, function, given, values)
         for k, node in enumerate(group.outputs):
-            whole.twins[node] = whole.call("part", getitem, [called, k], node.value)
+            whole.twins[node] = whole.call("part", getitem, (called, k), node.value)
         updates = {state: node for state, node in updates.items() if group.memory.get(node) is not state}
     program = whole.graph
     program.inputs = [whole.place(node) for node in graph.inputs]
@@ -96,6 +95,6 @@ class _Copy:
             twin.args, twin.settings = substitute((node.args, node.settings), operands)
         return self.twins[node]
 
-    def call(self, name: str, function: Any, args: list[Any], value: Any) -> Node:
+    def call(self, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
         """Append a call."""
-        return self.graph.add(Node(len(self.graph.nodes), "call", name, function, tuple(args), {}, value))
+        return self.graph.add(Node(len(self.graph.nodes), "call", name, function, args, {}, value))

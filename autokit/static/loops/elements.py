@@ -35,23 +35,15 @@ FORMS |= {
     "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
     "sign": "{0} if ({0} != {0}) | ({0} == 0) else 1 if {0} > 0 else -1",
     "where": "{1} if {0} else {2}",
-    "astype": "{0}",
-    "copy": "{0}",
     "logical_and": "({0} != 0) & ({1} != 0)",
     "logical_or": "({0} != 0) | ({1} != 0)",
-    "logical_not": "{0} == 0",
-    "invert_bool": "{0} == 0",
 }
+FORMS |= dict.fromkeys(("astype", "copy"), "{0}")
+FORMS |= dict.fromkeys(("logical_not", "invert_bool"), "{0} == 0")
 """What an element is computed from, by the name of the call, or that and the result's dtype."""
 
-NEUTRAL = {
-    "add": 0,
-    "multiply": 1,
-    "logical_and": 1,
-    "logical_or": 0,
-    "maximum": -math.inf,
-    "minimum": math.inf,
-}
+NEUTRAL: dict[str, float] = {"add": 0, "multiply": 1, "logical_and": 1, "logical_or": 0}
+NEUTRAL |= {"maximum": -math.inf, "minimum": math.inf}
 """With what a reduction begins."""
 
 
@@ -69,74 +61,63 @@ class Place(NamedTuple):
     across: int
 
 
-class Call(NamedTuple):
-    """A call that has a loop.
+Operand = tuple[Any, np.dtype[Any]]
+"""A place or a number, and the dtype in which it is computed with."""
+
+Matrix = tuple[Place, bool, int]
+"""Where a matrix lies, whether BLAS has to read it transposed, and the distance between its rows."""
+
+
+class Work(NamedTuple):
+    """The compiled form of a call: a loop, or a product of matrices, ``base + operand · operand · A B``.
 
     Attributes
     ----------
-    size : (int, int)
-        Rows and columns.
-    form : str
-        What an element is computed from, with ``{0}`` for the first operand.
+    size : tuple of int
+        Rows and columns; of a product m, n and k.
     operands : list
-        Each a place or a number, with the dtype in which it is computed with. Where elements are selected by
-        an index, the index.
+        Where elements are selected by an index, the index.
     result : Place or None
         Where elements go; of a reduction, several to the same place. A check has none.
+    form : str
+        What an element is computed from, with ``{0}`` for the first operand.
     combine : str
         Of a reduction the form by which ``{0}``, what there is, and ``{1}``, an element, become one.
     first : number
         With what a reduction begins.
     row : Place or None
         Where elements are selected, those that they are selected from.
+    factors : tuple
+        A and B, whose elements are read while the result is written, unlike those of ``base``.
+    base : Place or None
     """
 
-    size: tuple[int, int]
-    form: str
-    operands: list[tuple[Any, np.dtype[Any]]]
+    size: tuple[int, ...]
+    operands: list[Operand]
     result: Place | None
+    form: str = "{0}"
     combine: str = ""
     first: Any = None
     row: Place | None = None
+    factors: tuple[Matrix, ...] = ()
+    base: Place | None = None
 
     @property
     def is_plain(self) -> bool:
         """Whether each element is computed from those at its place, and nothing can stop the run."""
-        return bool(self.result) and not self.combine and not self.row
+        return bool(self.result) and not (self.combine or self.row or self.factors)
 
     def reads(self) -> list[Place]:
         """The places that are read."""
-        return [
-            each for each in [self.row, *[value for value, _ in self.operands]] if isinstance(each, Place)
-        ]
-
-
-class Product(NamedTuple):
-    """``base + scale · A B``, for an m×k matrix A and a k×n matrix B.
-
-    Each is given by its place, whether BLAS has to read it transposed, and the distance between its rows.
-    """
-
-    a: tuple[Place, bool, int]
-    b: tuple[Place, bool, int]
-    size: tuple[int, int, int]
-    scale: list[tuple[Any, np.dtype[Any]]]
-    base: Place | None = None
-    is_plain = False
-
-    def reads(self) -> list[Place]:
-        """The places that are read while the result is written."""
-        return [each for each in (self.a[0], self.b[0], self.scale[-1][0]) if isinstance(each, Place)]
-
-
-Work = Call | Product
+        read = [self.row, *[value for value, _ in self.operands], *[factor[0] for factor in self.factors]]
+        return [each for each in read if isinstance(each, Place)]
 
 
 def work_of(node: Node) -> Work | None:
     """The compiled form of a call; None if there is none."""
     try:
         if node.kind == "check":
-            return Call((1, 1), "{0}", [(_operand(node.args[0], ()), TRUTH)], None)
+            return Work((1, 1), [(_operand(node.args[0], ()), TRUTH)], None)
         if node.kind != "call" or node.dtype not in TYPES or not node.value.size:
             return None
         if node.function in (np.dot, np.matmul):
@@ -154,13 +135,13 @@ def place_of(node: Node, shape: tuple[int, ...]) -> Place:
     Raises
     ------
     NoLoop
-        If they do not lie at regular distances.
+        If they do not lie at regular distances, or not row by row in a state.
     """
     views = []
     while node.kind == "view":
         views.append(node)
         node = node.args[0]
-    if node.dtype is None:
+    if node.dtype is None or node.kind == "state" and not node.value.flags.c_contiguous:
         raise NoLoop
     memory = view = np.empty(node.shape, node.dtype)
     for each in reversed(views):
@@ -192,10 +173,10 @@ def _operand(value: Any, shape: tuple[int, ...]) -> Any:
     return value
 
 
-def _elementwise(node: Node) -> Call:
+def _elementwise(node: Node) -> Work:
     form = FORMS.get(f"{node.name}_{TYPES[node.dtype]}") or FORMS[node.name]
     operands = [(_operand(value, node.shape), dtype) for value, dtype in zip(node.args, _computed_in(node))]
-    return Call(_size(node.shape), form, operands, place_of(node, node.shape))
+    return Work(_size(node.shape), operands, place_of(node, node.shape), form)
 
 
 def _computed_in(node: Node) -> list[np.dtype[Any]]:
@@ -214,7 +195,7 @@ def _computed_in(node: Node) -> list[np.dtype[Any]]:
     return found
 
 
-def _reduction(node: Node) -> Call:
+def _reduction(node: Node) -> Work:
     (array,), settings, dtype = node.args, node.settings, node.dtype
     name = node.name.removesuffix(".reduce")
     first = settings.get("initial", NEUTRAL[name])
@@ -226,30 +207,31 @@ def _reduction(node: Node) -> Call:
     result, operands = _placed(node, kept, kept, array.shape), [(_operand(array, array.shape), dtype)]
     if result.down and result.across:
         raise NoLoop
-    return Call(_size(array.shape), "{0}", operands, result, FORMS[name], first)
+    return Work(_size(array.shape), operands, result, combine=FORMS[name], first=first)
 
 
-def _selection(node: Node) -> Call:
+def _selection(node: Node) -> Work:
     """``take_along_axis(a, index, axis)`` that selects from each row of ``a``."""
     array, index, axis = node.args
     last = len(node.shape) - 1
     if last < 1 or axis not in (-1, last) or array.shape[:-1] != node.shape[:-1]:
         raise NoLoop
     operands, row = [(_operand(index, node.shape), np.dtype(np.int64))], place_of(array, array.shape)
-    return Call(_size(node.shape), "{0}", operands, place_of(node, node.shape), row=row)
+    return Work(_size(node.shape), operands, place_of(node, node.shape), row=row)
 
 
-def _product(node: Node) -> Product:
+def _product(node: Node) -> Work:
     """A product that BLAS can compute: of two matrices of float32, or of float64."""
     a, b = node.args
     if node.settings or node.dtype.kind != "f" or not len(a.shape) == len(b.shape) == 2:
         raise NoLoop
     if not a.dtype == b.dtype == node.dtype:
         raise NoLoop
-    return Product(_matrix(a), _matrix(b), (*node.shape, a.shape[1]), [(1, node.dtype)])
+    size, factors = (*node.shape, a.shape[1]), (_matrix(a), _matrix(b))
+    return Work(size, [(1, node.dtype)], place_of(node, node.shape), factors=factors)
 
 
-def _matrix(node: Node) -> tuple[Place, bool, int]:
+def _matrix(node: Node) -> Matrix:
     (rows, columns), place = node.shape, place_of(node, node.shape)
     if place.across == (columns > 1) and (place.down >= columns or rows == 1):
         return place, False, max(place.down, columns)
@@ -258,20 +240,25 @@ def _matrix(node: Node) -> tuple[Place, bool, int]:
     raise NoLoop
 
 
-def added_to(state: Node, node: Node) -> tuple[Product, list[Node]] | None:
-    """``node`` as a product that is added to ``state``, and the nodes between; None if it is something else.
+def added_to(state: Node, node: Node) -> tuple[Work, list[Node]]:
+    """``node`` as a product that is added to ``state``, and the nodes between.
 
     So a step of gradient descent on the weights of a linear layer is one call of BLAS.
+
+    Raises
+    ------
+    NoLoop
+        If it is something else.
     """
     if node.function not in (np.add, np.subtract) or node.args[0] is not state:
-        return None
-    term, scale = node.args[1], [(1 if node.function is np.add else -1, node.dtype)]
+        raise NoLoop
+    term, operands = node.args[1], [(1 if node.function is np.add else -1, node.dtype)]
     between = [term]
-    if isinstance(term, Node) and term.function is np.multiply:
+    if term.function is np.multiply:
         number, term = sorted(term.args, key=lambda each: getattr(each, "shape", ()))
-        scale.append((_operand(number, ()), node.dtype))
+        operands.append((_operand(number, ()), node.dtype))
         between.append(term)
-    found = work_of(term) if isinstance(term, Node) else None
-    if not isinstance(found, Product) or term.shape != state.shape:
-        return None
-    return found._replace(scale=scale, base=place_of(state, state.shape)), between
+    found = work_of(term)
+    if found is None or not found.factors or term.shape != state.shape:
+        raise NoLoop
+    return found._replace(operands=operands, base=place_of(state, state.shape)), between

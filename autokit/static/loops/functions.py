@@ -93,11 +93,19 @@ def two_to(typing: Any, power: Any) -> Any:
     """``2 ** power`` in float32, whose bits are the power, and 23 zeros of the fraction."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits = builder.shl(builder.add(args[0], power_type(127)), power_type(23))
-        return builder.bitcast(bits, llvm.FloatType())
+        kind = args[0].type
+        return builder.bitcast(builder.shl(builder.add(args[0], kind(127)), kind(23)), llvm.FloatType())
 
-    power_type = llvm.IntType(32)
     return types.float32(types.int32), code
+
+
+@numba.njit(fastmath={"contract"}, forceinline=True)
+def polynomial(x: Any, coefficients: Any) -> Any:
+    """The polynomial with these coefficients, that of the highest power first."""
+    total = f4(0)
+    for coefficient in coefficients:
+        total = total * x + f4(coefficient)
+    return total
 
 
 @numba.njit(fastmath={"contract"}, forceinline=True)
@@ -107,23 +115,19 @@ def exp_f4(x: Any) -> Any:
     shift = f4(3 << 22)  # a float32 as large has no fraction
     n = (x * f4(1.44269504) + shift) - shift
     r = x - n * f4(0.693359375) - n * f4(-2.12194440e-4)
-    y = f4(1.9875691500e-4)
-    for coefficient in (1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5, 1.0, 1.0):
-        y = y * r + f4(coefficient)
+    highest = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2)
+    y = polynomial(r, (*highest, 1.6666665459e-1, 0.5, 1.0, 1.0))
     half = i4(n) >> 1  # neither power is out of range, where their product is
-    return y * two_to(i4(half)) * two_to(i4(i4(n) - half))
+    return y * two_to(i4(half)) * two_to(i4(i4(n) - half))  # type: ignore[call-arg]
 
 
 @numba.njit(fastmath={"contract"}, forceinline=True)
 def tanh_f4(x: Any) -> Any:
     """``tanh(x)`` as a quotient of polynomials in ``x²``."""
     x = f4(-7.99881172) if x < f4(-7.99881172) else f4(7.99881172) if x > f4(7.99881172) else x
-    square = x * x
-    p, q = f4(-2.76076847742355e-16), f4(1.19825839466702e-6)
-    for coefficient in (2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-8):
-        p = p * square + f4(coefficient)
-    for coefficient in (1.48572235717979e-5, 6.37261928875436e-4, 4.89352455891786e-3):
-        p = p * square + f4(coefficient)
-    for coefficient in (1.18534705686654e-4, 2.26843463243900e-3, 4.89352518554385e-3):
-        q = q * square + f4(coefficient)
+    highest = (-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-8)
+    p = polynomial(x * x, (*highest, 1.48572235717979e-5, 6.37261928875436e-4, 4.89352455891786e-3))
+    q = polynomial(
+        x * x, (1.19825839466702e-6, 1.18534705686654e-4, 2.26843463243900e-3, 4.89352518554385e-3)
+    )
     return x * p / q

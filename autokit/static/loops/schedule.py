@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from autokit.static.graph import Graph, Node
-from autokit.static.loops.elements import Call, NoLoop, Product, Work, added_to, work_of
+from autokit.static.loops.elements import NoLoop, Work, added_to, work_of
 from autokit.static.memory import Lives
 
 
@@ -24,6 +24,11 @@ def sources(nodes: Iterable[Node]) -> list[Node]:
     for node in nodes:
         found |= dict.fromkeys(sources(node.operands()) if node.kind == "view" else [node])
     return list(found)
+
+
+def operands_of(nodes: Iterable[Node]) -> list[Node]:
+    """All operands of ``nodes``."""
+    return [operand for node in nodes for operand in node.operands()]
 
 
 class Schedule:
@@ -37,8 +42,8 @@ class Schedule:
     ----------
     work : dict
         The compiled forms, by their nodes.
-    between : dict
-        For a node whose form does the work of other nodes too, these.
+    parts : dict
+        For each call the nodes whose work its form does: itself, and others that only it needs.
     reads : dict
         For each call the nodes whose memory it reads.
     items : list of list of Node
@@ -51,15 +56,10 @@ class Schedule:
         acts = any([node.kind in ("draw", "effect") for node in self.calls])  # and checks stand between them
         found = {node: work_of(node) for node in self.calls if node.kind != "check" or not acts}
         self.work: dict[Node, Work] = {node: work for node, work in found.items() if work}
-        self.between: dict[Node, list[Node]] = {}
+        self.parts = {node: [node] for node in self.calls}
         self.states = self._writable()
         self._add_products_to_states()
-        self.reads = {
-            node: [place.owner for place in self.work[node].reads()]
-            if node in self.work
-            else sources(node.operands())
-            for node in self.calls
-        }
+        self.reads = {node: sources(operands_of(self.parts[node])) for node in self.calls}
         self.last = self._last()
         self.items = self._packed()
 
@@ -79,19 +79,21 @@ class Schedule:
 
     def _add_products_to_states(self) -> None:
         roots = [*self.graph.outputs, *self.graph.updates.values()]
-        readers = Counter([owner for each in self.calls for owner in sources(each.operands())])
+        readers = Counter(
+            [owner for each in self.calls for owner in sources(each.operands())] + sources(roots)
+        )
         for node, state in self.states.items():
-            with suppress(NoLoop, ValueError):
-                found = added_to(state, node)
-                if found and all([readers[each] == 1 and each not in sources(roots) for each in found[1]]):
-                    self.work[node], self.between[node] = found
-                    self.calls = [each for each in self.calls if each not in found[1]]
+            with suppress(NoLoop, ValueError, AttributeError):  # where the call is of another form
+                work, between = added_to(state, node)
+                if all([readers[each] == 1 for each in between]):
+                    self.work[node], self.parts[node] = work, [node, *between]
+                    self.calls = [each for each in self.calls if each not in between]
 
     def _last(self) -> set[Node]:
         last = {node for node in self.calls if node in self.work}
         for node in reversed(self.calls):
             work = self.work.get(node)
-            stays = work.base if isinstance(work, Product) else work and work.result and not work.row
+            stays = work and work.result and not work.row and (work.base or not work.factors)
             if not stays or node not in last:
                 last -= {node, *self.reads[node]}
         return last
@@ -121,18 +123,12 @@ class Schedule:
         if not item:
             return True
         one, first = self.work.get(node), self.work.get(item[0])
-        if not isinstance(one, Call) or not isinstance(first, Call) or one.size != first.size:
+        if not one or not first or one.size != first.size or one.factors:
             return False
-        if (
-            one.row
-            and one.row.owner in item
-            or one.is_plain
-            and node in self.last
-            and item[0] not in self.last
-        ):
+        if one.is_plain and node in self.last and item[0] not in self.last:
             return False
-        read = [place for place in one.reads() if place.owner in item]
-        return all([self.work[each.owner].is_plain and each == self.work[each.owner].result for each in read])
+        inner = [(place, self.work[place.owner]) for place in one.reads() if place.owner in item]
+        return all([it.is_plain and place == it.result and place is not one.row for place, it in inner])
 
 
 class Group:
@@ -140,9 +136,8 @@ class Group:
 
     Attributes
     ----------
-    given, others : list of Node
-        What comes from outside: arrays of each run; and states, which stay where they are, and what only the
-        words of a check need.
+    given, states : list of Node
+        What comes from outside: arrays of each run; and states, which stay where they are.
     memory : dict
         For each node that is written over a state, that state.
     outputs : list of Node
@@ -159,27 +154,23 @@ class Group:
             for node, state in schedule.states.items()
             if node in self.home and node in schedule.last and self._can_overwrite(node, state)
         }
-        members = dict.fromkeys(
-            [each for node in self.home for each in (node, *schedule.between.get(node, ()))]
-        )
+        members = [each for node in self.home for each in schedule.parts[node]]
         late = [node for state, node in graph.updates.items() if self.memory.get(node) is not state]
-        others = [operand for node in schedule.calls if node not in members for operand in node.operands()]
+        others = operands_of([node for node in schedule.calls if node not in self.home])
         read = set(sources([*graph.outputs, *late, *others]))
         self.outputs = [node for node in self.home if node in read]
         self.stored = {*self.outputs, *self.memory}
         for node, item in self.home.items():
             self.stored |= {each for each in schedule.reads[node] if self.home.get(each) is not item}
-        inner = sources([*self.memory.values(), *[each for node in members for each in node.operands()]])
+        inner = sources([*self.memory.values(), *operands_of(members)])
         outside = [each for each in inner if each not in members and each.kind != "const"]
-        moving = {each for node in self.home for each in schedule.reads[node]}
-        moving -= {each for each in outside if each.kind == "state" and each.value.flags.c_contiguous}
-        self.given = [each for each in outside if each in moving]
-        self.others = [each for each in outside if each not in moving]
+        self.given = [each for each in outside if each.kind != "state"]
+        self.states = [each for each in outside if each.kind == "state"]
 
     def _can_overwrite(self, node: Node, state: Node) -> bool:
         """Whether nothing reads an element of the state after it is written."""
         home, work = self.home[node], self.work[node]
-        own = work.result._replace(owner=state) if isinstance(work, Call) and work.is_plain else None
+        own = work.result._replace(owner=state) if work.result and work.is_plain else None
         for item in self.items[self.items.index(home) :]:
             read = [place for each in item for place in self.work[each].reads() if place.owner is state]
             if any([item is not home or place != own for place in read]):

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from autokit.static.graph import Node
-from autokit.static.loops.elements import TRUTH, TYPES, Call, Place, Product
+from autokit.static.loops.elements import TRUTH, TYPES, Operand, Place, Work
 from autokit.static.loops.schedule import Group
 
 HEAD = """from math import cos, erf, exp, expm1, inf, log, log1p, nan, sin, sqrt, tanh
@@ -43,7 +39,7 @@ class Writer:
         self._body: list[str] = []
         for item in group.items:
             work = group.work[item[0]]
-            if isinstance(work, Product):
+            if work.factors:
                 self._product(item[0], work)
             else:
                 self._loop(item)
@@ -53,14 +49,15 @@ class Writer:
 
     def _checks(self) -> list[str]:
         """Stop where an array has another size; say so where it lies in memory that is written over."""
-        lines = []
+        written = [f"({self._address(each)}, {each.value.nbytes})" for each in self.group.memory.values()]
+        lines, shared = [], []
         for node in self.group.given:
-            lines += [f"if x{node.id}.size != {node.value.size}:", STOP]
-            start, size = f"x{node.id}.ctypes.data", node.value.nbytes
-            for state in self.group.memory.values():
-                other = self._address(state)
-                lines.append(f"if {start} < {other} + {state.value.nbytes} and {other} < {start} + {size}:")
-                lines.append(f"    return {NEEDS_COPIES}")
+            name, size = f"x{node.id}", node.value.nbytes
+            lines += [f"if {name}.size != {node.value.size}:", STOP, f"{name}_at = {name}.ctypes.data"]
+            shared += [f"if {name}_at < other + size and other < {name}_at + {size}:"]
+            shared += [f"    return {NEEDS_COPIES}"]
+        if written and shared:
+            lines += [f"for other, size in ({', '.join(written)},):", *_indented(shared)]
         return lines
 
     # ------------------------------------------------------------ memory
@@ -73,7 +70,7 @@ class Writer:
     def _address(self, node: Node) -> str:
         """The address of the memory of a node."""
         node = self.group.memory.get(node, node)
-        return f"x{node.id}.ctypes.data" if node in self.group.given else self._number(node)
+        return f"x{node.id}_at" if node in self.group.given else self._number(node)
 
     def _element(self, place: Place, column: str = "j") -> str:
         """An element in memory; truth is kept there as a byte."""
@@ -88,19 +85,17 @@ class Writer:
 
     # ------------------------------------------------------------ products
 
-    def _product(self, node: Node, product: Product) -> None:
+    def _product(self, node: Node, product: Work) -> None:
         """BLAS's matrices lie column by column, where ours are their transposes: Cᵀ = Bᵀ Aᵀ."""
         m, n, k = product.size
         kind, base = TYPES[node.dtype], product.base
         if base is not None and node not in self.group.memory:
             copy = f"{self._element(base._replace(owner=node))} = {self._element(base)}"
             self._body += self._for("i", m, self._for("j", n, [copy]))
-        factors = (product.b, product.a)
+        factors = product.factors[::-1]
         turns = [str(ord("T" if turned else "N")) for _, turned, _ in factors]
-        starts = [
-            f"{self._address(x.owner)} + {x.offset * x.dtype.itemsize}, {step}" for x, _, step in factors
-        ]
-        scales = [self._element(value) if isinstance(value, Place) else value for value, _ in product.scale]
+        starts = [f"{self._address(x.owner)} + {x.offset * x.dtype.itemsize}, {w}" for x, _, w in factors]
+        scales = [self._element(each) if isinstance(each, Place) else each for each, _ in product.operands]
         alpha, beta = " * ".join([f"{kind}({each})" for each in scales]), f"{kind}({int(base is not None)})"
         numbers = [*turns, str(n), str(m), str(k), alpha, *starts, beta, self._address(node), str(n)]
         self._body.append(f"gemm({'p[0]' if kind == 'f4' else 'p[1]'}, ({', '.join(numbers)}))")
@@ -114,12 +109,12 @@ class Writer:
         self._stores, self._end, self._after = list[str](), list[str](), list[str]()
         for node in nodes:
             self._call(node, self.group.work[node])
-        rows, columns = self.group.work[nodes[0]].size
+        rows, columns, *_ = self.group.work[nodes[0]].size
         row = [*self._start, *self._for("j", columns, [*self._inner, *self._stores]), *self._end]
         self._body += [*self._before, *self._for("i", rows, row), *self._after]
 
-    def _call(self, node: Node, call: Call) -> None:
-        read = [self._read(*each) for each in call.operands]
+    def _call(self, node: Node, call: Work) -> None:
+        read = [self._read(each) for each in call.operands]
         if call.row is not None:
             read = [self._selected(call.row, f"k{node.id}", read[0], node.args[0].shape[-1])]
         name, value = f"v{node.id}", call.form.format(*read)
@@ -133,13 +128,16 @@ class Writer:
             if node in self.group.stored:
                 self._stores.append(f"{self._element(call.result)} = {name}")
 
-    def _read(self, value: Any, dtype: np.dtype[Any]) -> str:
+    def _read(self, operand: Operand) -> str:
         """An operand; what this loop loaded or computed is in a variable."""
-        if isinstance(value, Place) and value not in self._names:
+        value, dtype = operand
+        if not isinstance(value, Place):
+            return f"{TYPES[dtype]}({value})"
+        if value not in self._names:
             name = self._names[value] = f"r{value.owner.id}_{len(self._names)}"
             lines = self._inner if value.across else self._start if value.down else self._before
             lines.append(f"{name} = {self._element(value)}")
-        return f"{TYPES[dtype]}({self._names.get(value, value)})"
+        return self._names[value] if value.dtype == dtype else f"{TYPES[dtype]}({self._names[value]})"
 
     def _selected(self, row: Place, name: str, index: str, size: int) -> str:
         """The element of a row at an index, which counts from the end if it is negative."""
@@ -147,13 +145,12 @@ class Writer:
         self._inner += [f"if {name} < 0 or {name} >= {size}:", STOP]
         return self._element(row, name)
 
-    def _reduce(self, call: Call, result: Place, total: str, value: str) -> None:
+    def _reduce(self, call: Work, result: Place, total: str, value: str) -> None:
         """Take an element into a sum, a maximum or the like: of a row, of all, or of what memory holds."""
         kind = TYPES[result.dtype]
         if result.across:
             memory = self._element(result)
-            columns = self._for("j", call.size[1], [f"{memory} = {kind}({call.first})"])
-            self._before += columns
+            self._before += self._for("j", call.size[1], [f"{memory} = {kind}({call.first})"])
             self._inner.append(f"{total} = {kind}({value})")
             self._stores.append(f"{memory} = {kind}({call.combine.format(f'{kind}({memory})', total)})")
             return
