@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import linecache
-import threading
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autokit.static.emit_numpy import build
@@ -27,30 +28,31 @@ def given_arrays(tape: Tape, *labels: str) -> list[Traced]:
     return [tape.given("state" if each[0].isupper() else "input", X.copy(), each) for each in labels]
 
 
-@settings(max_examples=400)
-@given(STEPS)
-def test_code_computes_what_the_interpreter_computes(steps: list[Any]) -> None:
-    assert_agrees(traced(steps))
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of any size are computed in blocks of at most six elements."""
+    for name, number in {"LARGE": 1, "LONGEST": 6, "SHORTEST": 2}.items():
+        monkeypatch.setattr(blocks_pass, name, number)
 
 
 @settings(max_examples=400)
 @given(STEPS, st.lists(st.sampled_from(list(PASSES)), max_size=6))
-def test_no_pass_changes_what_is_computed(steps: list[Any], names: list[str]) -> None:
+def test_code_computes_what_the_interpreter_computes_after_any_passes(
+    steps: list[Any], names: list[str]
+) -> None:
     graph = traced(steps)
     assert_agrees(graph, run_passes(graph, names)[-1].after if names else graph)
 
 
-@settings(max_examples=400)
+@pytest.mark.usefixtures("small_blocks")
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_blocks_compute_the_same(steps: list[Any]) -> None:
     graph = traced(steps)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks_pass, "LARGE", 1)
-        patch.setattr(blocks_pass, "LONGEST", 6)
-        patch.setattr(blocks_pass, "SHORTEST", 2)
-        assert_agrees(graph, run_passes(graph)[-1].after)
+    assert_agrees(graph, run_passes(graph)[-1].after)
 
 
+@pytest.mark.usefixtures("small_blocks")
 def test_what_a_run_reads_lives_through_all_its_blocks() -> None:
     numbers = np.arange(64.0)
     tape = Tape()
@@ -62,10 +64,7 @@ def test_what_a_run_reads_lives_through_all_its_blocks() -> None:
     turned = state[::-1] + three - other[::-1]
     tape.graph.outputs = [three.node]
     tape.graph.updates = {state.node: (state - turned).node, other.node: (turned * 2).node}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks_pass, "LARGE", 1)
-        patch.setattr(blocks_pass, "LONGEST", 6)
-        blocks = run_passes(tape.graph, ["blocks"])[-1].after
+    blocks = run_passes(tape.graph, ["blocks"])[-1].after
     assert "range(0, 64, 4)" in assert_agrees(tape.graph, blocks).source
 
 
@@ -93,12 +92,11 @@ def test_the_code_can_be_read() -> None:
 def test_names_never_hide_the_functions_that_are_called() -> None:
     tape = Tape()
     labels = ("log", "sum", "add", "array", "if", "0.bias", "x y", "number_2_0", "outputs", "start")
-    values = given_arrays(tape, *labels)
-    tape.graph.outputs = [np.log(np.add(sum(values), 2.0)).node]
+    tape.graph.outputs = [np.log(np.add(sum(given_arrays(tape, *labels)), 2.0)).node]
     assert_agrees(tape.graph)
 
 
-def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
+def test_settings_keep_their_class_dtypes_are_not_lost_and_a_mask_is_not_written_over() -> None:
     Pair = namedtuple("Pair", "low high")
     tape = Tape()
     (x,) = given_arrays(tape, "x")
@@ -106,6 +104,7 @@ def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
     def between(a: Any, ends: Any, missing: float) -> Any:
         return np.clip(a, ends.low, ends.high) + (0 if np.isnan(missing) else 1)
 
+    positive = x[:, :3] % 2 > 0
     several = [
         tape.call("between", between, (x, Pair(2.0, x[0]), float("nan"))),
         tape.call("between", between, (x, Pair(2.0, 3.0), float("inf"))),
@@ -115,16 +114,9 @@ def test_settings_keep_their_class_and_dtypes_are_not_lost() -> None:
         x.astype(np.float16) + 70000,
         np.less(x.astype(np.uint8), 300),
         np.ldexp(x, 2),
+        np.where(positive.T, x[:, :3] > 5, positive),
     ]
     tape.graph.outputs = [each.node for each in several]
-    assert_agrees(tape.graph)
-
-
-def test_a_choice_is_not_written_over_its_own_mask() -> None:
-    tape = Tape()
-    (x,) = given_arrays(tape, "x")
-    positive = x[:, :3] % 2 > 0
-    tape.graph.outputs = [np.where(positive.T, x[:, :3] > 5, positive).node]
     assert_agrees(tape.graph)
 
 
@@ -202,19 +194,13 @@ def test_runs_at_the_same_time_and_inside_of_each_other_keep_apart() -> None:
     program = build(tape.graph)
     programs.append(program)
     assert np.array_equal(program(X)[0], X * 2 + 1) and np.array_equal(inner[0], X * 2 + 3)
-    wrong = []
 
-    def run(number: int) -> None:
-        for _ in range(300):
-            if not np.array_equal(program(X + number)[0], (X + number) * 2 + 1):
-                wrong.append(number)
+    def are_right(number: int) -> bool:
+        inputs = X + number
+        return all([np.array_equal(program(inputs)[0], inputs * 2 + 1) for _ in range(300)])
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(are_right, range(4)))
 
 
 def test_the_text_is_known_to_the_debugger_as_long_as_the_program_lives() -> None:
@@ -231,17 +217,13 @@ def test_the_text_is_known_to_the_debugger_as_long_as_the_program_lives() -> Non
 @given(STEPS)
 def test_values_that_live_at_the_same_time_lie_apart(steps: list[Any]) -> None:
     plan = plan_memory(traced(steps))
-    places = list(plan.places.values())
-    assert plan.size <= sum(-(-each.nbytes // ALIGNMENT) * ALIGNMENT for each in places)
-    for place in places:
-        assert place.offset % ALIGNMENT == 0 and place.offset + place.nbytes <= plan.size
-        for other in places:
-            together = place.first <= other.first <= place.last and other is not place
-            overlap = (
-                place.offset < other.offset + other.nbytes and other.offset < place.offset + place.nbytes
-            )
-            taken_over = other.over is not None and plan.places[other.over] == place
-            assert not (together and overlap and place.nbytes and other.nbytes) or taken_over
+    places = [place for place in plan.places.values() if place.nbytes]
+    assert plan.size <= sum([-(-each.nbytes // ALIGNMENT) * ALIGNMENT for each in places])
+    assert all([each.offset % ALIGNMENT == 0 and each.offset + each.nbytes <= plan.size for each in places])
+    for one, two in permutations(places, 2):
+        together = one.first <= two.first <= one.last
+        overlap = one.offset < two.offset + two.nbytes and two.offset < one.offset + one.nbytes
+        assert not (together and overlap) or two.over is not None and plan.places[two.over] == one
 
 
 def test_a_long_chain_needs_the_memory_of_two_values() -> None:
