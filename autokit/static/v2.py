@@ -29,11 +29,10 @@ from autokit.base.generator import manual_seed
 from autokit.engine import tensor as engine
 from autokit.engine.modes import set_grad_enabled
 from autokit.ops.create import from_numpy, ones_like
-from autokit.optim import SGD, Adam
 from autokit.static.graph import mapped
 from autokit.static.step import compile
 from autokit.static.tf import functions, values
-from autokit.static.tf import nn as layers
+from autokit.static.tf import nn as _layers
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import bind_operators
 from autokit.static.tf.graph import as_operands, tensors_in
@@ -192,7 +191,7 @@ def _eager_ones(module: Any) -> dict[str, Any]:
 
 
 globals().update(_eager_ones(functions))
-nn = SimpleNamespace(**_eager_ones(layers))
+nn = SimpleNamespace(**_eager_ones(_layers))
 bind_operators(Tensor, _eager)
 
 
@@ -206,30 +205,9 @@ def ones(shape: Any, dtype: Any = np.float32) -> Any:
     return constant(np.ones(shape), dtype)
 
 
-normal, uniform = _eager(values.random_normal), _eager(values.random_uniform)
-random = SimpleNamespace(normal=normal, uniform=uniform, set_seed=manual_seed)
-float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
-
-
-class _Optimizer:
-    """An optimizer of autokit's that gets its gradients from a tape."""
-
-    def __init__(self, kind: Any, learning_rate: float, **settings: Any) -> None:
-        self.create = lambda variables: kind(variables, lr=learning_rate, **settings)
-        self.optimizer: Any = None
-
-    def apply_gradients(self, grads_and_vars: Any) -> None:
-        """Change variables by their gradients."""
-        pairs = list(grads_and_vars)
-        self.optimizer = self.optimizer or self.create([variable for _, variable in pairs])
-        for gradient, variable in pairs:
-            variable.grad = gradient
-        self.optimizer.step()
-
-
-optimizers = SimpleNamespace(
-    SGD=lambda learning_rate=0.01, momentum=0.0: _Optimizer(SGD, learning_rate, momentum=momentum),
-    Adam=lambda learning_rate=0.001: _Optimizer(Adam, learning_rate, eps=1e-7),
+random = SimpleNamespace(
+    normal=_eager(values.random_normal), uniform=_eager(values.random_uniform), set_seed=manual_seed
 )
+float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
 
 __getattr__ = absent("tf", globals())

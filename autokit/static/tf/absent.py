@@ -9,6 +9,7 @@ from autokit.base.missing import near
 
 INSTEAD = {
     "contrib|layers|keras|estimator|slim": "tf.Variable or tf.get_variable, tf.matmul and tf.nn",
+    "optimizers": "tf.train, or in TensorFlow 2's style variable.assign_sub(rate * gradient)",
     "scalar|histogram|image|merge.*": "print, and ak.plot for what session.run returns",
     ".*[qQ]ueue.*|.*Reader|Coordinator|data|io|gfile|.*batch|.*_producer": "NumPy arrays, by feed_dict",
     "distribute|device|ClusterSpec|Server|distributions": "one process on one device",
