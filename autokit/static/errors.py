@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.errors import shown_file
 from autokit.engine.record import OUR_FILES
 from autokit.static.graph import Line
 
@@ -55,7 +56,7 @@ def described(line: Line | None) -> str:
         return "the program"
     file, number = line
     text = linecache.getline(file, number).strip()
-    return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
+    return f"{shown_file(file)}, line {number}" + (f": {text}" if text else "")
 
 
 _INSTEAD = {
