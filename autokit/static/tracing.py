@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from autokit.base.devices import to_numpy
 from autokit.base.errors import name_in_program
 from autokit.base.generator import STREAMS
 from autokit.engine.detours import Detour
@@ -157,8 +158,6 @@ class Tracing(Detour):
         if isinstance(array, Traced):
             return
         named = name_in_program(tensor)
-        if not isinstance(array, np.ndarray):
-            raise refused("a static graph is traced on the CPU; move the tensors there, and say backend=")
         if tensor._node is not None:
             raise refused(
                 f"{named or 'a tensor'} was computed outside, and requires grad: its graph ends where the "
@@ -195,7 +194,7 @@ class Tracing(Detour):
 
     def created(self, array: Any) -> Any:
         """A new tensor's array is a constant, and a new one in each run."""
-        return array if isinstance(array, Traced) else Traced(self.tape, self.tape.constant(array))
+        return array if isinstance(array, Traced) else Traced(self.tape, self.tape.constant(to_numpy(array)))
 
     # ------------------------------------------------------------ random numbers
 
