@@ -113,7 +113,7 @@ class CudaProgram(emit_numpy.Program):
 
         def run(*inputs: Any) -> tuple[Any, ...]:
             nonlocal graph, results
-            numbers = [node.function() for node in self.numbers]  # type: ignore[misc]
+            numbers = [np.asarray(node.function(), node.dtype) for node in self.numbers]  # type: ignore[misc]
             values = [cupy.asarray(value) for value in (*inputs, *numbers)]
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 for array, value in zip(fixed, values):

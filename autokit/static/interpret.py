@@ -36,7 +36,7 @@ def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[
         elif node.function is not None:
             settings = {name: _value(each, values) for name, each in node.settings.items()}
             value = node.function(*[_value(each, values) for each in node.args], **settings)
-            values[node] = np.asarray(value) if isinstance(value, np.generic) else value
+            values[node] = np.asarray(value, node.dtype) if isinstance(value, np.generic | float) else value
         yield node, values[node]
 
 

@@ -140,9 +140,9 @@ class Tape:
 
     def number(self, read: Callable[[], float], text: str, value: np.ndarray) -> Node:
         """The node of a number that Python knows before each run, with the dtype of the example ``value``."""
-        key, kind = (text, value.dtype), value.dtype.type
+        key = text, value.dtype
         if key not in self._numbers:
-            self._numbers[key] = self.add("number", text, lambda: kind(read()), value=value, label=text)
+            self._numbers[key] = self.add("number", text, read, value=value, label=text)
         return self._numbers[key]
 
     def check(self, condition: Traced, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:

@@ -161,12 +161,6 @@ def test_an_index_that_is_not_checked_is_not_clipped() -> None:
     assert words == "nothing to do" and "take_along_axis" in calls
 
 
-def test_numbers_go_into_the_smaller_operand_of_a_product() -> None:
-    tape = program(lambda x: (x[:2].T @ (x[:2] * 1)) * 0.5)
-    words, calls = after(tape, "scaled products")
-    assert words == "(a @ b) · s = (a · s) @ b (1×)" and calls[-2:] == ["multiply", "matmul"]
-
-
 @pytest.mark.parametrize("size", [LARGE, 150_001])
 def test_elementwise_calls_on_large_arrays_run_in_blocks_that_divide_them(size: int) -> None:
     tape = Tape()

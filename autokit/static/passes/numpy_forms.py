@@ -154,25 +154,3 @@ FORMS: Rules = {
     "where(t = 0…c) = put": ("where", _one_hot),
 }
 """By the words that say what each does."""
-
-
-# ---------------------------------------------------------------- only where it is asked for
-
-
-def scale_products(graph: Graph) -> str:
-    """Put (a · s) @ b for (a @ b) · s where ``a`` is smaller than the product.
-
-    It spares a walk over the larger array, and rounds otherwise: this pass runs only where it is asked for.
-    """
-    users = graph.users()
-
-    def scaled(node: Node, new: Rewriting, *factors: Any) -> Node | None:
-        for product, number in (factors, factors[::-1]):
-            is_product = operand_of(product, "dot matmul") is not None and users.get(product) == [node]
-            if is_product and is_constant(number) and np.shape(getattr(number, "value", number)) == ():
-                a, b = product.args
-                if a.value.size < node.value.size:
-                    return new.call(node, product.function, new.call(product, np.multiply, a, number), b)
-        return None
-
-    return rewrite(graph, {"(a @ b) · s = (a · s) @ b": ("multiply", scaled)})
