@@ -15,7 +15,8 @@ from autokit.base.errors import shown_file
 from autokit.engine.record import OUR_FILES
 from autokit.static.graph import Line
 
-NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+NOT_THE_PROGRAM = tuple([os.path.dirname(os.path.abspath(each.__file__)) + os.sep for each in (np, os)])
+"""Where NumPy and Python's own modules lie."""
 
 
 class StaticError(RuntimeError):
@@ -41,7 +42,7 @@ def program_frame() -> tuple[FrameType | None, list[str]]:
 
 
 def _is_ours(file: str) -> bool:
-    return OUR_FILES[file] or file.startswith(NUMPY)
+    return OUR_FILES[file] or file.startswith(NOT_THE_PROGRAM)
 
 
 def program_line() -> Line | None:
