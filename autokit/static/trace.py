@@ -81,7 +81,6 @@ class Trace:
             self._conclude(kept, kept.node)
             self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
-        self.graph.states = list(dict.fromkeys([node for _, node in self.states]))
         _hoist_checks(self.graph)
         for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
             graph.forget_examples()
@@ -144,14 +143,19 @@ class Trace:
     def _conclude_gradient(self, kept: Kept) -> None:
         """Note what becomes of a leaf's gradient, which a run leaves behind only if it is to be kept."""
         before, after = kept.grad_before, kept.grad_after
-        if after is not None and self.keep_grads:
-            if after.array.node is not before:
-                self.gradients.append((kept.tensor, self.add_output(after.array.node)))
-        elif before is not None or after is not None:
+        if before is None and after is None:
+            return
+        if after is None or not self.keep_grads:
             self.gradients.append((kept.tensor, None))
+        elif before is None:
+            self.gradients.append((kept.tensor, self.add_output(after.array.node)))
+        elif after.array.node is not before:
+            self.graph.updates[before] = after.array.node
+        if before is not None and self.keep_grads:
+            self.states.append((_GradientOf(kept.tensor), before))
 
     def _refuse_what_a_run_does_not_do(self) -> None:
-        """Refuse inputs that change, gradients that add up, and states that share memory."""
+        """Refuse inputs that change, gradients that add up but are not kept, and states that share memory."""
         for _, node, traced in self.inputs:
             if traced.node is not node:
                 raise refused(
@@ -159,10 +163,11 @@ class Trace:
                 )
         needed = set(self.graph.needed(self.graph.roots()))
         for kept in self.tracing.states.values():
-            if kept.grad_before in needed:
+            if not self.keep_grads and kept.grad_before in needed:
                 raise refused(
                     f"the function adds to the gradient that {kept.label} has from before, and a compiled "
-                    "step begins without: call zero_grad() in it, before backward().",
+                    "step leaves none behind: call zero_grad() in it, before backward(); or compile with "
+                    "keep_grads=True.",
                     kept.grad_before.line,
                 )
         arrays = {node: node.value for _, node in self.states}
@@ -232,6 +237,20 @@ def as_tensor(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else new_tensor(value)
 
 
+class _GradientOf:
+    """The gradient of a leaf, whose array a run reads and writes."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+    @property
+    def array(self) -> Any:
+        """The array of the gradient; None where there is none."""
+        return None if self.tensor._grad is None else self.tensor._grad.array
+
+
 def _hoist_checks(graph: Graph) -> None:
     """Let checks that no draw leads to run before all else: a run that they stop has changed nothing."""
     drawn: set[Node] = set()
@@ -240,5 +259,4 @@ def _hoist_checks(graph: Graph) -> None:
             drawn.add(node)
     first = set(graph.needed([node for node in graph.nodes if node.kind == "check" and node not in drawn]))
     given = {*graph.inputs, *graph.states}
-    nodes = [node for node in graph.nodes if node.kind != "state" or node in given]
-    graph.nodes = sorted(nodes, key=lambda node: 0 if node in given else 1 if node in first else 2)
+    graph.nodes.sort(key=lambda node: 0 if node in given else 1 if node in first else 2)
