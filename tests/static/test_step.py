@@ -158,7 +158,7 @@ def test_gradients_that_add_up_over_calls_are_refused_or_kept():
     model(torch.ones(1, 2)).sum().backward()
     with pytest.raises(StaticError, match="zero_grad"):
         compile(step)(torch.ones(1, 2))
-    twin = copy.deepcopy(model)
+    twin = copy.deepcopy(model)  # as after w.grad.zero_(), which courses write
     kept = compile(lambda x: model(x).sum().backward())
     for _ in range(3):
         kept(torch.ones(1, 2))
