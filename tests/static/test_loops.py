@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,18 +26,10 @@ def pointer(address, dtype):
     return np.ctypeslib.as_array((np.ctypeslib.as_ctypes_type(dtype) * 10**6).from_address(int(address)))
 
 
-def gemm(routine, given):
-    turned_a, turned_b, m, n, k, alpha, a, width_a, b, width_b, beta, c, width_c = given
-    dtype = type(alpha)
-
-    def matrix(address, rows, columns, width):
-        array = pointer(address, dtype)[: (columns - 1) * width + rows]
-        return np.lib.stride_tricks.as_strided(array, (rows, columns), np.array((1, width)) * array.itemsize)
-
-    one = matrix(a, k, m, width_a).T if turned_a == ord("T") else matrix(a, m, k, width_a)
-    two = matrix(b, n, k, width_b).T if turned_b == ord("T") else matrix(b, k, n, width_b)
-    result = matrix(c, m, n, width_c)
-    result[...] = alpha * (one @ two) + (beta * result if beta else 0)
+def gemm(routine, numbers):
+    arrays = [np.array(each) for each in numbers]
+    pointers = [int(each) if place in (6, 8, 11) else each.ctypes.data for place, each in enumerate(arrays)]
+    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)(int(routine))(*pointers)
 
 
 def places(a):
