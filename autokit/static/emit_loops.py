@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 from itertools import chain, groupby
 from operator import getitem
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         part.twins = {node: node for node in part.graph.inputs}
         for node in nodes:
             part.place(node)
-        function = Compiled(group, part.graph, f"{name}_loops_{len(program.nodes)}")
+        function: Any = Compiled(group, part.graph, f"{name}_loops_{len(program.nodes)}")
         given = tuple([whole.place(node) for node in part.graph.inputs])
         values = tuple([node.value for node in group.outputs])
         called = program.add(Node(0, "call", function.name, function, given, {}, values))
