@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,17 +52,3 @@ def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, An
     values: dict[Node, Any] = {node: node.value for node in graph.states}
     values.update(zip(graph.inputs, inputs))
     return interpret(graph.nodes, values)
-
-
-def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """A function that runs ``graph`` node by node."""
-
-    def run(*inputs: Any) -> tuple[Any, ...]:
-        values = dict(node_by_node(graph, inputs))
-        results = tuple([np.array(values[node]) for node in graph.outputs])
-        new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
-        for array, value in new:
-            array[...] = value
-        return results
-
-    return run

@@ -18,7 +18,7 @@ from autokit.engine.tensor import Tensor
 from autokit.static import emit_cupy, emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
 from autokit.static.graph import Graph, HostCopy, Node, on_host
-from autokit.static.interpret import interpreted, node_by_node
+from autokit.static.interpret import node_by_node
 from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace
 from autokit.static.traced import Unexpected
@@ -42,7 +42,6 @@ BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
     "numpy": emit_numpy.build,
     "native": native,
     "cupy": emit_cupy.build,
-    "interpreted": interpreted,
 }
 """What makes a function of a graph, by the name of the backend."""
 
@@ -118,8 +117,8 @@ class Step:
         Each number of rows has a graph of its own, since the function may do something else for it. True says
         that this is wanted, so that no warning comes of many graphs.
     backend : str
-        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it makes faster; ``"interpreted"``
-        runs the graph node by node.
+        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it makes faster; ``"cupy"`` runs
+        on a GPU, as one CUDA graph.
     passes : sequence of str, optional
         The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
     check : bool
