@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import sys
@@ -15,7 +16,7 @@ from autokit.base.errors import shown_file
 from autokit.engine.record import OUR_FILES
 from autokit.static.graph import Line
 
-NOT_THE_PROGRAM = tuple([os.path.dirname(os.path.abspath(each.__file__)) + os.sep for each in (np, os)])
+NOT_THE_PROGRAM = tuple([os.path.dirname(inspect.getfile(each)) + os.sep for each in (np, os)])
 """Where NumPy and Python's own modules lie."""
 
 
