@@ -106,7 +106,6 @@ REWRITTEN: dict[str, list[Callable[..., Any]]] = {
     "sum = ones · x": [lambda x, t: (x.sum(0), x.sum(1, keepdims=True), x[0].sum())],
     "a @ b = dot(a, b)": [lambda x, t: x.T @ x],
     "a number in place of its repetitions": [lambda x, t: x * np.full((12, 1), 2, np.float32)],
-    "maximum with zeros written out": [lambda x, t: np.maximum(x, 0)],
     "relu's slope as one comparison": [lambda x, t: relu(x, x.T.reshape(12, 4) * np.inf)],
     "x[0…n, t] = take": [likelihood],
     "where(t = 0…c) = put": [lambda x, t: one_hot(t, np.float32(3))],
