@@ -180,6 +180,21 @@ def to_numpy(array: Any) -> Any:
     return array if hasattr(array, "module") else np.asarray(array)
 
 
+class HostCopy(np.ndarray):
+    """The numbers of an array on a GPU, ``original``, for which it stands while a graph is built."""
+
+    original: Any = None
+
+
+def on_host(array: Any) -> Any:
+    """``array`` as one of NumPy's: itself, or a copy that knows the array on the GPU."""
+    if not on_a_gpu(array):
+        return array
+    copy = to_numpy(array).view(HostCopy)
+    copy.original = array
+    return copy
+
+
 def address_of(array: Any) -> int:
     """Where in memory the first element of ``array`` lies."""
     return array.ctypes.data if isinstance(array, np.ndarray) else array.data.ptr

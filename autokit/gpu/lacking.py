@@ -5,6 +5,7 @@ For NumPy's arrays they call NumPy's function; the other lines are for CuPy's ar
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import ModuleType
@@ -185,3 +186,35 @@ def special_functions(array: Any) -> ModuleType:
     else:
         from scipy import special
     return special
+
+
+# ------------------------------------------------------------ calls of compiled programs
+
+REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin"}
+REDUCTIONS |= {"logical_and": "all", "logical_or": "any"}
+"""CuPy's functions for the reductions of its elementwise functions."""
+
+
+def placed(shape: tuple[int, ...], dtype: Any, arena: Any, offset: int) -> Any:
+    """The array of this shape that begins so many bytes after the arena's first."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    return arena[offset : offset + size].view(dtype).reshape(shape)
+
+
+class Ufunc:
+    """A ufunc of CuPy's, called as one of NumPy's, and its reduction, which is another function there."""
+
+    def __init__(self, cupy: Any, ufunc: np.ufunc) -> None:
+        self.ufunc, self.compute = ufunc, getattr(cupy, ufunc.__name__)
+        self.reduction: Any = getattr(cupy, REDUCTIONS.get(ufunc.__name__, ""), None)
+
+    def __call__(self, *args: Any, out: Any = None, **settings: Any) -> Any:
+        operands, places = args[: self.ufunc.nin], args[self.ufunc.nin :] if out is None else (out,)
+        if self.ufunc is np.matmul and places:
+            return self.compute(*operands, out=places[0])
+        return self.compute(*operands, *places, **settings)
+
+    def reduce(self, array: Any, initial: Any = None, **settings: Any) -> Any:
+        """The reduction, which begins with ``initial`` if that is given."""
+        result = self.reduction(array, **settings)
+        return result if initial is None else self.compute(result, initial, result)

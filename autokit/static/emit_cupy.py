@@ -16,23 +16,19 @@ NVIDIA, "CUDA C++ Programming Guide", section "CUDA Graphs".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autokit.base.devices import module_for, to_numpy
+from autokit.gpu.lacking import Ufunc, placed
 from autokit.static import emit_numpy, traced
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, nodes_in
 from autokit.static.interpret import interpret
 from autokit.static.memory import Plan
 from autokit.static.passes.rewriting import Rewriting
-
-REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin"}
-REDUCTIONS |= {"logical_and": "all", "logical_or": "any"}
-"""CuPy's functions for the reductions of its elementwise functions."""
 
 
 def build(graph: Graph, name: str = "step") -> CudaProgram:
@@ -145,35 +141,10 @@ class CudaProgram(emit_numpy.Program):
         if isinstance(value, Plan):
             return cupy.empty(value.size, np.uint8)
         if value is np.ndarray:
-            return _placed
+            return placed
         if isinstance(value, np.ndarray):
             original = getattr(value, "original", None)
             return cupy.asarray(value) if original is None else original
         if isinstance(value, np.ufunc):
-            return _Ufunc(cupy, value)
+            return Ufunc(cupy, value)
         return getattr(cupy, getattr(value, "__name__", ""), value) if _is_numpy(value) else value
-
-
-def _placed(shape: tuple[int, ...], dtype: Any, arena: Any, offset: int) -> Any:
-    """The array of this shape that begins so many bytes after the arena's first."""
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    return arena[offset : offset + size].view(dtype).reshape(shape)
-
-
-class _Ufunc:
-    """A ufunc of CuPy's, called as one of NumPy's, and its reduction, which is another function there."""
-
-    def __init__(self, cupy: Any, ufunc: np.ufunc) -> None:
-        self.ufunc, self.compute = ufunc, getattr(cupy, ufunc.__name__)
-        self.reduction: Any = getattr(cupy, REDUCTIONS.get(ufunc.__name__, ""), None)
-
-    def __call__(self, *args: Any, out: Any = None, **settings: Any) -> Any:
-        operands, places = args[: self.ufunc.nin], args[self.ufunc.nin :] if out is None else (out,)
-        if self.ufunc is np.matmul and places:
-            return self.compute(*operands, out=places[0])
-        return self.compute(*operands, *places, **settings)
-
-    def reduce(self, array: Any, initial: Any = None, **settings: Any) -> Any:
-        """The reduction, which begins with ``initial`` if that is given."""
-        result = self.reduction(array, **settings)
-        return result if initial is None else self.compute(result, initial, result)

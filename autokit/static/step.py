@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from autokit.base import dtypes
+from autokit.base.devices import HostCopy, on_host
 from autokit.engine.detours import DETOURS, of_this_thread
 from autokit.engine.modes import thread
 from autokit.engine.tensor import Tensor
 from autokit.static import emit_cupy, emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
-from autokit.static.graph import Graph, HostCopy, Node, on_host
+from autokit.static.graph import Graph, Node
 from autokit.static.interpret import node_by_node
 from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from autokit.base.devices import on_host
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
-from autokit.static.graph import Graph, Node, mapped, nodes_in, on_host
+from autokit.static.graph import Graph, Node, mapped, nodes_in
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
