@@ -56,9 +56,6 @@ class Detour:
         """The generator of the random numbers that are to be drawn."""
         return generator
 
-    def overwritten(self, tensor: Any) -> None:
-        """See a tensor whose elements are about to be overwritten."""
-
     def step(self, optimizer: Any, proceed: Callable[[], Any]) -> Any:
         """Take a step of an optimizer."""
         return proceed()

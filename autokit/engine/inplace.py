@@ -20,7 +20,6 @@ import numpy as np
 
 from autokit.base import errors
 from autokit.base.dtypes import BY_NUMPY, can_cast
-from autokit.engine.detours import DETOURS, of_this_thread
 from autokit.engine.modes import thread
 from autokit.engine.node import Node
 from autokit.engine.operation import derivative, operation, source_of
@@ -35,8 +34,6 @@ def mark_changed(tensor: Tensor, line: Any = None) -> None:
 
 def refuse_change(tensor: Tensor) -> None:
     """Raise if ``tensor`` must not be changed in place: if it, or its base, is a leaf that requires grad."""
-    for each in of_this_thread() if DETOURS else ():
-        each.overwritten(tensor)
     if not thread.state.recording:
         return
     base = tensor.__dict__.get("_base", tensor)

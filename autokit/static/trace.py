@@ -67,9 +67,9 @@ class Trace:
         self.line = getattr(function, "__code__", None) or function.__call__.__code__, 0
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
+        args, kwargs = mapped(given, self._input)
         with tracing:
             self._meet(function, others)
-            args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
         self.keep_grads = not tracing.steps if keep_grads is None else keep_grads

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import Any, Self
 
 import numpy as np
@@ -43,6 +44,9 @@ write into new arrays of their own."""
 OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
 """Operations whose derivatives are one call each."""
 
+ARRAY = vars(Tensor)["array"]
+"""The field of a tensor, for which a trace puts a property."""
+
 PLAIN = bool | int | float | str | None
 """Values of Python's that a graph fixes; where one is exchanged, the function is traced again."""
 
@@ -59,6 +63,8 @@ class Tracing(Detour):
         What stood in dicts, such as a module's attributes, when it was met.
     states : dict
         For each tensor that was there before, what it held.
+    new : set of int
+        The identities of tensors that were made meanwhile.
     optimizers : dict
         For each optimizer its groups: each with a copy of what it was, and one of what it is meanwhile.
     steps : int
@@ -71,6 +77,7 @@ class Tracing(Detour):
         self.tape = tape or Tape()
         self.tape.has_example = tape is None
         self.states: dict[Tensor, Kept] = {}
+        self.new: set[int] = set()
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
         self.facts: list[tuple[dict[str, Any], str, Any]] = []
@@ -80,6 +87,7 @@ class Tracing(Detour):
         self.steps = self.passes = self.deriving = 0
 
     def __enter__(self) -> Self:
+        setattr(Tensor, "array", property(self._array_of, self._set_array))  # noqa: B010
         self.generators = {}
         for generator in {*STREAMS.values()}:
             self.source(generator)
@@ -90,9 +98,6 @@ class Tracing(Detour):
     def apply(self, operation: Any, operands: Any, settings: Any, proceed: Callable[..., Any]) -> Any:
         """Note the calls of a rule as parts of its operation."""
         operands = tuple([each.tensor(*operands) if isinstance(each, Number) else each for each in operands])
-        for each in operands:
-            if isinstance(each, Tensor):
-                self.adopt(each)
         phase = self.tape.phase if self.deriving or self.tape.phase == "update" else "forward"
         with self._part_of(operation.name, phase, self._module()):
             if operation.name in OPAQUE:
@@ -101,7 +106,7 @@ class Tracing(Detour):
                 result = proceed(operands, settings)
             for tensor in result if isinstance(result, tuple) else (result,):
                 if isinstance(tensor, Tensor):
-                    tensor.array = self.created(tensor.array)
+                    ARRAY.__set__(tensor, self.created(ARRAY.__get__(tensor)))
                     self._derive(tensor)
             return result
 
@@ -173,9 +178,23 @@ class Tracing(Detour):
         elif isinstance(value, Optimizer):
             self.watch(value)
 
+    def _array_of(self, tensor: Tensor) -> Any:
+        """The array of a tensor; one that was there before becomes a state when it is read."""
+        if self.thread == get_ident() and id(tensor) not in self.new:
+            self.adopt(tensor)
+        return ARRAY.__get__(tensor)
+
+    def _set_array(self, tensor: Tensor, array: Any) -> None:
+        if self.thread == get_ident() and id(tensor) not in self.new:
+            try:
+                self.adopt(tensor)
+            except AttributeError:  # it has none yet
+                self.new.add(id(tensor))
+        ARRAY.__set__(tensor, array)
+
     def adopt(self, tensor: Tensor, name: str = "") -> None:
         """Make a state of ``tensor``, unless it is traced already."""
-        array = tensor.array
+        array = ARRAY.__get__(tensor)
         if isinstance(array, Traced):
             return
         named = name_in_program(tensor)
@@ -192,9 +211,10 @@ class Tracing(Detour):
         self.labels.add(label)
         kept = Kept(tensor, label, array, self._traced(tensor, label))
         self.states[tensor] = kept
-        tensor.array, tensor._storage = kept.traced, None
+        ARRAY.__set__(tensor, kept.traced)
+        tensor._storage = None
         if tensor._grad is not None:
-            before = self.tape.given("state", tensor._grad.array, f"{label}.grad")
+            before = self.tape.given("state", ARRAY.__get__(tensor._grad), f"{label}.grad")
             kept.grad_before, tensor._grad = before.node, new_tensor(before)
 
     def _traced(self, tensor: Tensor, label: str) -> Traced:
@@ -206,12 +226,9 @@ class Tracing(Detour):
             for step, settings in tensor.__dict__["_steps"]:
                 traced = step.plain(traced, **settings)
             return traced
-        same = [kept.traced for kept in self.states.values() if kept.array is tensor.array]
-        return same[0] if same else self.tape.given("state", tensor.array, label)
-
-    def overwritten(self, tensor: Tensor) -> None:
-        """Make a state of a tensor before it is written to."""
-        self.adopt(tensor)
+        array = ARRAY.__get__(tensor)
+        same = [kept.traced for kept in self.states.values() if kept.array is array]
+        return same[0] if same else self.tape.given("state", array, label)
 
     def created(self, array: Any) -> Any:
         """A new tensor's array is a constant, and a new one in each run."""
@@ -251,7 +268,7 @@ class Tracing(Detour):
         """A setting: a float, also in a tuple or a tensor, is what ``read`` gives before each run."""
         value = read()
         if isinstance(value, Tensor):
-            return self._number(lambda: float(read()), text)
+            return self._number(lambda: float(ARRAY.__get__(read())), text)
         if isinstance(value, tuple):
             parts = [lambda place=place: read()[place] for place in range(len(value))]
             return tuple([self._number(part, f"{text}[{place}]") for place, part in enumerate(parts)])
@@ -289,6 +306,7 @@ class Tracing(Detour):
     # ------------------------------------------------------------ the end
 
     def __exit__(self, *error: object) -> None:
+        setattr(Tensor, "array", ARRAY)  # noqa: B010
         super().__exit__(*error)
         for kept in self.states.values():
             kept.restore()

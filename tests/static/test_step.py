@@ -372,6 +372,26 @@ def test_globals_and_attributes_may_be_exchanged_as_by_a_cell_that_runs_again(mo
     assert static(x).tolist() == pytest.approx([-1.5, 3])
 
 
+OUTSIDE = {
+    "copied": (torch.ones(3), lambda x, w: torch.zeros(3).copy_(w) + x),
+    "written": (torch.ones(3), lambda x, w: x.clone().index_put_((torch.tensor([0]),), w[:1])),
+    "places": (torch.tensor([0, 1]), lambda x, places: x[places]),
+    "mask": (torch.tensor([1, 0, 1]), lambda x, mask: x.masked_fill(mask.bool(), 0.0)),
+}
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_tensor_from_outside_is_read_in_each_run_however_it_takes_part(name):
+    held, function = [OUTSIDE[name][0]], OUTSIDE[name][1]
+    static, x = compile(lambda x: function(x, held[0])), torch.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_allclose(static(x), function(x, held[0]))
+        held[0].copy_((held[0] + 1) % 3)
+    refused = compile(lambda x: x * held[0][0].item())
+    with pytest.raises(Untraceable, match="ask for its number outside"):
+        refused(x)
+
+
 def test_a_hook_is_refused_whenever_it_comes():
     model, _, _, static = training()
     for _ in range(2):
