@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
@@ -15,6 +16,10 @@ from autokit.engine.record import OUR_FILES
 from autokit.static.graph import Line
 
 NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+
+
+DEFINED: ContextVar[Line | None] = ContextVar("the line that defined what runs", default=None)
+"""In a session an operation of TensorFlow 1's runs for the line that defined it."""
 
 
 class StaticError(RuntimeError):
@@ -44,9 +49,12 @@ def _is_ours(file: str) -> bool:
 
 
 def program_line() -> Line | None:
-    """The line of the learner's program that is running."""
-    frame, _ = program_frame()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    """The line of the learner's program that is running, or the one that defined what runs."""
+    line = DEFINED.get()
+    if line is None:
+        frame, _ = program_frame()
+        line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return line
 
 
 def described(line: Line | None) -> str:
@@ -103,7 +111,9 @@ def refused(words: str, line: Line | None = None) -> StaticError:
 
 
 class OpError(Exception):
-    """An operation of TensorFlow 1's graph failed while a session ran it."""
+    """An operation of TensorFlow 1's graph, ``op``, failed while a session ran it."""
+
+    op: Any = None
 
 
 class InvalidArgumentError(OpError):
@@ -118,9 +128,13 @@ class NotFoundError(OpError):
     """A file has no value for a variable."""
 
 
-def failed(error: Exception, line: Line | None, name: str) -> Exception:
-    """The exception to raise for an ``error`` of the operation ``name``, which ``line`` defined."""
-    if isinstance(error, StaticError):
+def failed(error: Exception, operation: Any) -> Exception:
+    """The exception to raise for an ``error`` in ``operation``: below its first line that of the program."""
+    if isinstance(error, StaticError) or getattr(error, "op", None) is not None:
         return error
     kind = type(error) if isinstance(error, OpError) else InvalidArgumentError
-    return kind(f"{error}\n  {name} was defined at {described(line)}")
+    first, *more = str(error).split("\n")
+    where = f"  {operation.name} was defined at {described(operation.line)}"
+    located = kind("\n".join([first, where, *more]))
+    located.op = operation
+    return located
