@@ -24,16 +24,9 @@ from autokit.base.generator import Generator
 from autokit.engine.detours import new_array
 from autokit.engine.modes import enable_grad
 from autokit.engine.tensor import new_tensor
+from autokit.static import errors
 from autokit.static import graph as calls
-from autokit.static.errors import (
-    DEFINED,
-    FailedPreconditionError,
-    OpError,
-    Untraceable,
-    described,
-    failed,
-    program_line,
-)
+from autokit.static.errors import DEFINED, OpError, described, failed, program_line
 from autokit.static.graph import mapped
 from autokit.static.tf.shapes import UNKNOWN, TensorShape, as_numpy, converted, different
 
@@ -170,7 +163,7 @@ class Tensor:
 
 
 def _no_number(words: str) -> Exception:
-    return Untraceable(
+    return errors.Untraceable(
         f"{words}\n  {described(program_line())}\n  The graph is only defined, and there is no number yet: "
         "tf.where(condition, a, b) and tf.cond choose in the graph, tf's functions compute in it, and "
         "session.run(tensor) gives the number."
@@ -235,7 +228,7 @@ class Evaluation:
         value = self.values.get(operand, [None])[-1]
         if value is None and operand.is_variable:
             words = f"Attempting to use uninitialized value {operand.op.name}"
-            error = FailedPreconditionError(f"{words}\n  run tf.global_variables_initializer() first")
+            error = errors.FailedPreconditionError(f"{words}\n  run tf.global_variables_initializer() first")
             raise failed(error, operand.op)
         if value is None:
             raise ValueError(f"{operand.name} has no value: no gradient reaches it")

@@ -19,15 +19,7 @@ from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
 from autokit.static.tf.functions import identity
-from autokit.static.tf.graph import (
-    Evaluation,
-    GraphKeys,
-    Operation,
-    Tensor,
-    defines,
-    get_default_graph,
-    learning,
-)
+from autokit.static.tf.graph import GraphKeys, Operation, Tensor, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy, converted
 
 float32 = dtypes.BY_NAME["float32"]
@@ -40,11 +32,11 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     if shape is not None:
         sizes = [prime if size is UNKNOWN else size for size, prime in zip(TensorShape(shape), OPEN)]
         zeros = np.broadcast_to(np.zeros((), kind.numpy), sizes)
-        graph.examples.values[made] = [learning(new_tensor(zeros))]
+        graph.examples.values[made] = [graphs.learning(new_tensor(zeros))]
     return made
 
 
-def _not_fed(run: Evaluation, dtype: Any) -> None:
+def _not_fed(run: graphs.Evaluation, dtype: Any) -> None:
     tensor = run.operation.outputs[0]
     name, kind = tensor.op.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
     shape = str(tensor.shape).strip("(),").replace(" ", "")
@@ -181,7 +173,7 @@ class Variable(Tensor):
             super().__init__(graph.add("VariableV2", None, name=name, outputs=0))
             graph.named[self.name] = self
             zeros = new_tensor(np.zeros(value.example.shape, as_numpy(dtype or value.dtype)))
-            graph.examples.values[self] = [learning(zeros)]
+            graph.examples.values[self] = [graphs.learning(zeros)]
             self.initializer = self.assign(value, f"{name}Assign/").op
         graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
         if trainable:
