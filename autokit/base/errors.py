@@ -5,6 +5,7 @@ Most functions here return the error, and the caller raises it.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from operator import index
@@ -69,6 +70,12 @@ def not_a_tensor(function_name: str, value: Any, place: int = 0, argument: str =
         f"{function_name}(): argument '{argument}' (position {place + 1}) must be Tensor, not "
         f"{type(value).__name__}; {way_to_a_tensor(value)}"
     )
+
+
+def shown_file(file: str) -> str:
+    """The name of a program's file: a notebook's cells lie in files whose names change from run to run."""
+    name = os.path.basename(file)
+    return "notebook" if name.removesuffix(".py").isdigit() or name.startswith("<") else name
 
 
 def require(holds: Any, explain: Callable[..., Exception], *values: Any) -> None:

@@ -208,7 +208,13 @@ def refuse_changed(node: Node, need: int, storage: Any) -> None:
         operand = node.saved[need]  # type: ignore[index]
         what, shape = errors.describe(operand), list(operand.shape)
     lines = [source_line(code, instruction) for _, code, instruction in storage.changes_since(node.order)]
-    where = "".join([f"; changed in {line[0]}, line {line[1]}: {line[2]}" for line in lines[-1:] if line])
+    where = "".join(
+        [
+            f"; changed in {errors.shown_file(line[0])}, line {line[1]}: {line[2]}"
+            for line in lines[-1:]
+            if line
+        ]
+    )
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"{what}, of shape {shape}, which {rules.operation.name} ({node.kind}) saved, is at version "

@@ -7,7 +7,6 @@ before the first operation that uses it.
 from __future__ import annotations
 
 import heapq
-import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.dtypes import BY_NUMPY
+from autokit.base.errors import shown_file
 from autokit.engine.node import SEVERAL
 from autokit.engine.node import Node as EngineNode
 from autokit.engine.record import source_line
@@ -389,7 +389,4 @@ def shown_source(line: tuple[str, int, str] | None) -> Source | None:
     if line is None or not line[2]:  # such as a program that was typed into a prompt
         return None
     file, number, text = line
-    # A notebook's cell lies in a temporary file whose name changes from run to run.
-    name = os.path.basename(file)
-    in_a_cell = name.removesuffix(".py").isdigit() or name.startswith("<")
-    return Source("notebook" if in_a_cell else name, number, text)
+    return Source(shown_file(file), number, text)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.devices import to_numpy
 from autokit.base.generator import STREAMS
 from autokit.static.errors import StaticError, described
 from autokit.static.interpret import node_by_node
@@ -52,7 +53,7 @@ def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
     tensors += [(node.label, tensor) for tensor, node in trace.states]
     arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
-    return {name: np.array(array) for name, array in arrays if array is not None}
+    return {name: np.array(to_numpy(array)) for name, array in arrays if array is not None}
 
 
 def _differ(one: Any, other: Any) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import module_for, on_a_gpu, to_numpy
+from autokit.base.devices import module_for, to_numpy
 from autokit.static import emit_numpy, traced
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, nodes_in
@@ -33,21 +33,6 @@ from autokit.static.passes.rewriting import Rewriting
 REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin"}
 REDUCTIONS |= {"logical_and": "all", "logical_or": "any"}
 """CuPy's functions for the reductions of its elementwise functions."""
-
-
-class HostCopy(np.ndarray):
-    """The numbers of an array on a GPU, ``original``, for which it stands while a graph is built."""
-
-    original: Any = None
-
-
-def on_host(array: Any) -> Any:
-    """``array`` as one of NumPy's: itself, or a copy that knows the array on the GPU."""
-    if not on_a_gpu(array):
-        return array
-    copy = to_numpy(array).view(HostCopy)
-    copy.original = array
-    return copy
 
 
 def build(graph: Graph, name: str = "step") -> CudaProgram:
@@ -128,7 +113,7 @@ class CudaProgram(emit_numpy.Program):
 
         def run(*inputs: Any) -> tuple[Any, ...]:
             nonlocal graph, results
-            numbers = [node.function() for node in self.numbers]  # type: ignore[misc]
+            numbers = [np.asarray(node.function(), node.dtype) for node in self.numbers]  # type: ignore[misc]
             values = [cupy.asarray(value) for value in (*inputs, *numbers)]
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 for array, value in zip(fixed, values):

@@ -40,8 +40,9 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
     graph = _with_own_outputs(graph)
     schedule, whole, updates = Schedule(graph), _Copy(), dict(graph.updates)
-    for node in [*graph.inputs, *graph.states]:
-        whole.place(node)
+    program = whole.graph
+    program.inputs = [whole.place(node) for node in graph.inputs]
+    program.states = [whole.place(node) for node in graph.states]
     for is_compiled, found in groupby(schedule.items, lambda item: item[0] in schedule.work):
         items = list(found)
         nodes = list(chain(*items))
@@ -54,16 +55,13 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         part.twins = {node: node for node in part.graph.inputs}
         for node in nodes:
             part.place(node)
-        function = Compiled(group, part.graph, f"{name}_loops_{len(whole.graph.nodes)}")
+        function: Any = Compiled(group, part.graph, f"{name}_loops_{len(program.nodes)}")
         given = tuple([whole.place(node) for node in part.graph.inputs])
         values = tuple([node.value for node in group.outputs])
-        called = whole.call(function.name, function, given, values)
+        called = program.add(Node(0, "call", function.name, function, given, {}, values))
         for k, node in enumerate(group.outputs):
-            whole.twins[node] = whole.call("part", getitem, (called, k), node.value)
+            whole.twins[node] = program.add(Node(0, "call", "part", getitem, (called, k), {}, node.value))
         updates = {state: node for state, node in updates.items() if group.memory.get(node) is not state}
-    program = whole.graph
-    program.inputs = [whole.place(node) for node in graph.inputs]
-    program.states = [whole.place(node) for node in graph.states]
     program.outputs = [whole.place(node) for node in graph.outputs]
     program.updates = {whole.place(state): whole.place(node) for state, node in updates.items()}
     return emit_numpy.build(program, name)
@@ -94,7 +92,3 @@ class _Copy:
             twin = self.twins[node] = self.graph.add(copy.copy(node))
             twin.args, twin.settings = substitute((node.args, node.settings), operands)
         return self.twins[node]
-
-    def call(self, name: str, function: Any, args: tuple[Any, ...], value: Any) -> Node:
-        """Append a call."""
-        return self.graph.add(Node(len(self.graph.nodes), "call", name, function, args, {}, value))

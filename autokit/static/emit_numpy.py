@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.calls import is_ufunc
+from autokit.static.errors import described
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
 from autokit.static.spelling import Namespace, Text, names_for, part_of, suffix_of
@@ -99,9 +100,7 @@ class Program:
         for frame, number in walk_tb(error.__traceback__):
             node = self.nodes.get(number) if frame.f_code.co_filename == self.file else None
             if node is not None and node.line is not None:
-                file, line = node.line
-                text = linecache.getline(file, line).strip()
-                error.add_note(f"in {node.operation or node.name}, {file}, line {line}: {text}")
+                error.add_note(f"in {node.operation or node.name}, {described(node.line)}")
 
 
 def build(graph: Graph, name: str = "step", program: type[Program] = Program) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import os
 import sys
@@ -12,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from autokit.base.errors import shown_file
 from autokit.engine.record import OUR_FILES
 from autokit.static.graph import Line
 
-NUMPY = os.path.dirname(os.path.abspath(np.__file__)) + os.sep
+NOT_THE_PROGRAM = tuple([os.path.dirname(inspect.getfile(each)) + os.sep for each in (np, os)])
+"""Where NumPy and Python's own modules lie."""
 
 
 DEFINED: ContextVar[Line | None] = ContextVar("the line that defined what runs", default=None)
@@ -45,7 +48,7 @@ def program_frame() -> tuple[FrameType | None, list[str]]:
 
 
 def _is_ours(file: str) -> bool:
-    return OUR_FILES[file] or file.startswith(NUMPY)
+    return OUR_FILES[file] or file.startswith(NOT_THE_PROGRAM)
 
 
 def program_line() -> Line | None:
@@ -63,7 +66,7 @@ def described(line: Line | None) -> str:
         return "the program"
     file, number = line
     text = linecache.getline(file, number).strip()
-    return f"{os.path.basename(file)}, line {number}" + (f": {text}" if text else "")
+    return f"{shown_file(file)}, line {number}" + (f": {text}" if text else "")
 
 
 _INSTEAD = {

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base import doors
+from autokit.base.devices import on_a_gpu, to_numpy
 
 Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
@@ -209,6 +210,21 @@ def _row(node: Node) -> list[str]:
     operands = ", ".join([*map(_written, node.args), *named])
     value = "" if node.dtype is None else f"{node.dtype}{list(node.shape)}"
     return [str(node), call, operands, value, node.phase, node.operation, str((node.line or "  ")[1])]
+
+
+class HostCopy(np.ndarray):
+    """The numbers of an array on a GPU, ``original``, for which it stands while a graph is built."""
+
+    original: Any = None
+
+
+def on_host(array: Any) -> Any:
+    """``array`` as one of NumPy's: itself, or a copy that knows the array on the GPU."""
+    if not on_a_gpu(array):
+        return array
+    copy = to_numpy(array).view(HostCopy)
+    copy.original = array
+    return copy
 
 
 def nodes_in(args: Any) -> Iterator[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[
         elif node.function is not None:
             settings = {name: _value(each, values) for name, each in node.settings.items()}
             value = node.function(*[_value(each, values) for each in node.args], **settings)
-            values[node] = np.asarray(value) if isinstance(value, np.generic) else value
+            values[node] = np.asarray(value, node.dtype) if isinstance(value, np.generic | float) else value
         yield node, values[node]
 
 
@@ -52,17 +52,3 @@ def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, An
     values: dict[Node, Any] = {node: node.value for node in graph.states}
     values.update(zip(graph.inputs, inputs))
     return interpret(graph.nodes, values)
-
-
-def interpreted(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """A function that runs ``graph`` node by node."""
-
-    def run(*inputs: Any) -> tuple[Any, ...]:
-        values = dict(node_by_node(graph, inputs))
-        results = tuple([np.array(values[node]) for node in graph.outputs])
-        new = [(state.value, np.array(values[node])) for state, node in graph.updates.items()]
-        for array, value in new:
-            array[...] = value
-        return results
-
-    return run

@@ -110,10 +110,6 @@ class Plan:
         doors.save_memory(self, path, **options)
 
 
-plan_memory = Plan
-"""Plan the memory of a graph."""
-
-
 def runs_of(graph: Graph) -> list[list[Node]]:
     """The nodes in their order: neighbours that are computed block by block together, and others alone."""
     together = groupby(graph.nodes, lambda node: (node.block, node.shape) if node.block else node)

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from itertools import count
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 import numpy as np
@@ -172,4 +173,4 @@ def _is_same(one: Any, other: Any) -> bool:
     """Whether two objects can share a name: as one object, one method, or equal numbers of one dtype."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and not one.ndim and not other.ndim:
         return one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    return one is other or callable(one) and type(one) is type(other) and one == other
+    return one is other or isinstance(one, MethodType | BuiltinMethodType) and one == other

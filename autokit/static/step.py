@@ -15,10 +15,10 @@ from autokit.base import dtypes
 from autokit.engine.detours import DETOURS, of_this_thread
 from autokit.engine.modes import thread
 from autokit.engine.tensor import Tensor
-from autokit.static import emit_numpy
+from autokit.static import emit_cupy, emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
-from autokit.static.graph import Graph, Node
-from autokit.static.interpret import interpreted, node_by_node
+from autokit.static.graph import Graph, HostCopy, Node, on_host
+from autokit.static.interpret import node_by_node
 from autokit.static.passes import DEFAULT, FOR_LOOPS, Pass, run_passes
 from autokit.static.trace import Trace
 from autokit.static.traced import Unexpected
@@ -41,7 +41,7 @@ def native(graph: Graph) -> Callable[..., Any]:
 BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
     "numpy": emit_numpy.build,
     "native": native,
-    "interpreted": interpreted,
+    "cupy": emit_cupy.build,
 }
 """What makes a function of a graph, by the name of the backend."""
 
@@ -73,7 +73,7 @@ class Plan:
         start = time.perf_counter()
         self.bound = [(tensor, tensor.array) for tensor, _ in self.trace.states]
         for (_, node), (_, array) in zip(self.trace.states, self.bound):
-            node.value = array
+            node.value = on_host(array)
         self.passes, self.graph, self.run = self.code(self.trace.graph)
         if self.trace.halves is not None:
             _, _, self.back = self.code(self.trace.halves.graph)
@@ -117,8 +117,8 @@ class Step:
         Each number of rows has a graph of its own, since the function may do something else for it. True says
         that this is wanted, so that no warning comes of many graphs.
     backend : str
-        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it makes faster; ``"interpreted"``
-        runs the graph node by node.
+        ``"numpy"`` makes NumPy code; ``"native"`` lets Numba compile what it makes faster; ``"cupy"`` runs
+        on a GPU, as one CUDA graph.
     passes : sequence of str, optional
         The names of the passes, see ``autokit.static.passes``; ``[]`` for none.
     check : bool
@@ -150,7 +150,8 @@ class Step:
             raise StaticError(f"there is no backend {backend!r}, but {', '.join(BACKENDS)}")
         self.function, self.others, self.keep_grads = function, (model, optimizer), keep_grads
         self.dynamic, self.build, self.compares = dynamic, BACKENDS[backend], check
-        self.pass_names = (FOR_LOOPS if backend == "native" else DEFAULT) if passes is None else passes
+        plain = FOR_LOOPS if backend in ("native", "cupy") else DEFAULT
+        self.pass_names = plain if passes is None else passes
         self.plans: list[Plan] = []
         self.last: Plan | None = None
         self.calls = 0
@@ -211,6 +212,9 @@ class Step:
 
     def _code(self, graph: Graph) -> tuple[list[Pass], Graph, Callable[..., Any]]:
         """The passes over a graph, what they leave of it, and the function that is made of that."""
+        on_a_gpu = any([isinstance(node.value, HostCopy) for node in (*graph.states, *graph.inputs)])
+        if on_a_gpu and self.build is not emit_cupy.build:
+            raise StaticError("the tensors are on a GPU, where backend='cupy' computes: say so to compile()")
         passes = run_passes(graph, self.pass_names)
         graph = passes[-1].after if passes else graph
         return passes, graph, self.build(graph)

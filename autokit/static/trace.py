@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from contextlib import suppress
 from itertools import product
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,7 @@ class Trace:
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         with tracing:
-            named = [*_named_in(function).items(), *[("", each) for each in others]]
-            for name, each in sorted(named, key=lambda pair: isinstance(pair[1], Optimizer)):
-                tracing.take_part(name, each)  # names come from modules
+            self._meet(function, others)
             args, kwargs = mapped(given, self._input)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
@@ -86,6 +85,17 @@ class Trace:
             graph.forget_examples()
         tracing.tape.constants.clear()
         self._note_what_holds()
+
+    def _meet(self, function: Any, others: Any) -> None:
+        """Let what the function names take part: modules first, as they give the names."""
+        tracing, space = self.tracing, getattr(function, "__globals__", {})
+        found = _named_in(function)
+        tracing.note(space, [name for name in found if not isinstance(space.get(name), ModuleType)])
+        if hasattr(function, "__self__"):
+            tracing.note_plain(function.__self__)
+        named = [*found.items(), *[("", each) for each in others]]
+        for name, each in sorted(named, key=lambda pair: isinstance(pair[1], Optimizer)):
+            tracing.take_part(name, each)
 
     def _input(self, value: Any) -> Any:
         """What stands for an argument: an input of the graph, if it is a tensor or an array."""
@@ -155,11 +165,17 @@ class Trace:
             self.states.append((_GradientOf(kept.tensor), before))
 
     def _refuse_what_a_run_does_not_do(self) -> None:
-        """Refuse inputs that change, gradients that add up but are not kept, and states that share memory."""
+        """Refuse inputs and Python's numbers that change, gradients that add up, and shared memory."""
         for _, node, traced in self.inputs:
             if traced.node is not node:
                 raise refused(
                     f"the function writes into its argument {node.label}: write into a clone() of it."
+                )
+        for entries, name, value in self.tracing.facts:
+            if entries.get(name) is not value:
+                raise refused(
+                    f"the function changes {name}, and a graph runs no Python: change it outside, or keep it "
+                    "in a tensor."
                 )
         needed = set(self.graph.needed(self.graph.roots()))
         for kept in self.tracing.states.values():
@@ -183,19 +199,12 @@ class Trace:
     def _note_what_holds(self) -> None:
         """Note what a graph stands for: entries of dicts, the sizes of containers, and facts about leaves."""
         tracing = self.tracing
-        modules, optimizers = tracing.modules, tracing.optimizers
-        self.containers = [each._modules for each in modules if each._modules]
-        facts = [(vars(each), name) for each in modules for name in ("training", "_hooks")]
-        facts += [(each._parameters, name) for each in modules for name in each._parameters]
-        facts += [(layers, name) for layers in self.containers for name in layers]
-        facts += [(vars(each), name) for each in optimizers for name in ("state", "param_groups")]
-        for group, before, meanwhile in [group for groups in optimizers.values() for group in groups]:
-            facts += [(group, name) for name in before if meanwhile[name] is before[name]]
-        self.containers += [each.param_groups for each in optimizers]
-        hooks = [vars(each._hooks).values() for each in modules if each._hooks is not None]
-        self.containers += [each for several in hooks for each in several]
+        hooks = [vars(each._hooks).values() for each in tracing.modules if each._hooks is not None]
+        self.containers = [each for several in hooks for each in several]
+        self.containers += [each._modules for each in tracing.modules if each._modules]
+        self.containers += [each.param_groups for each in tracing.optimizers]
         self.lengths = [len(each) for each in self.containers]
-        self.entries = [(owner, name, owner.get(name)) for owner, name in facts]
+        self.entries = tracing.facts
         self.leaves_now = [
             (each.tensor, each.requires_grad, each.grad is None) for each in tracing.states.values()
         ]

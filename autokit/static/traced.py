@@ -23,7 +23,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
-from autokit.static.graph import Graph, Node, mapped, nodes_in
+from autokit.static.graph import Graph, Node, mapped, nodes_in, on_host
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
@@ -72,7 +72,7 @@ class Tape:
 
     def given(self, kind: str, array: Any, label: str) -> Traced:
         """An input or a state of the graph, with the example's value ``array``."""
-        node = self.add(kind, kind, value=array, label=label)
+        node = self.add(kind, kind, value=on_host(array), label=label)
         (self.graph.inputs if kind == "input" else self.graph.states).append(node)
         return Traced(self, node)
 
@@ -140,9 +140,9 @@ class Tape:
 
     def number(self, read: Callable[[], float], text: str, value: np.ndarray) -> Node:
         """The node of a number that Python knows before each run, with the dtype of the example ``value``."""
-        key, kind = (text, value.dtype), value.dtype.type
+        key = text, value.dtype
         if key not in self._numbers:
-            self._numbers[key] = self.add("number", text, lambda: kind(read()), value=value, label=text)
+            self._numbers[key] = self.add("number", text, read, value=value, label=text)
         return self._numbers[key]
 
     def check(self, condition: Traced, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:

@@ -8,13 +8,14 @@ anew in each run, and an optimizer's settings become numbers that Python compute
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
+from autokit.base.devices import to_numpy
 from autokit.base.errors import name_in_program
 from autokit.base.generator import STREAMS
 from autokit.engine.detours import Detour
@@ -42,6 +43,9 @@ write into new arrays of their own."""
 OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumprod", "gather"}
 """Operations whose derivatives are one call each."""
 
+PLAIN = bool | int | float | str | None
+"""Values of Python's that a graph fixes; where one is exchanged, the function is traced again."""
+
 _HOOK = "a hook runs in Python, and a graph holds no Python: remove() its handle, or keep to eager."
 
 
@@ -51,6 +55,8 @@ class Tracing(Detour):
     Attributes
     ----------
     tape : Tape
+    facts : list of (dict, str, object)
+        What stood in dicts, such as a module's attributes, when it was met.
     states : dict
         For each tensor that was there before, what it held.
     optimizers : dict
@@ -67,6 +73,7 @@ class Tracing(Detour):
         self.states: dict[Tensor, Kept] = {}
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
+        self.facts: list[tuple[dict[str, Any], str, Any]] = []
         self.optimizers: dict[Any, list[tuple[dict[str, Any], ...]]] = {}
         self.labels: set[str] = set()
         self.generators: dict[Any, tuple[_Draws, Any, dict[str, Any]]] = {}
@@ -134,11 +141,26 @@ class Tracing(Detour):
     def add_module(self, root: Any, name: str) -> None:
         """Take the parameters and the buffers of a module as states, under their names."""
         for path, module in root.named_modules():
-            self.modules.setdefault(module, f"{name}.{path}".strip("."))
             if module._hooks is not None and any(vars(module._hooks).values()):
                 raise refused(_HOOK)
+            if module not in self.modules:
+                self.modules[module] = f"{name}.{path}".strip(".")
+                self.note_plain(module, "training", "_hooks")
+                self.note(module._modules, module._modules)
+                self.note(module._parameters, module._parameters)
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
             self.adopt(tensor, f"{name}.{path}".strip("."))
+
+    # ------------------------------------------------------------ what the graph stands for
+
+    def note(self, entries: dict[str, Any], names: Iterable[str]) -> None:
+        """Note what stands in a dict under some names, for which the graph is built."""
+        self.facts += [(entries, name, entries.get(name)) for name in names]
+
+    def note_plain(self, owner: Any, *more: str) -> None:
+        """Note the numbers and words among the attributes of an object, and ``more`` of them."""
+        plain = [name for name, value in vars(owner).items() if isinstance(value, PLAIN)]
+        self.note(vars(owner), {*plain, *more})
 
     # ------------------------------------------------------------ states
 
@@ -157,8 +179,6 @@ class Tracing(Detour):
         if isinstance(array, Traced):
             return
         named = name_in_program(tensor)
-        if not isinstance(array, np.ndarray):
-            raise refused("a static graph is traced on the CPU; move the tensors there, and say backend=")
         if tensor._node is not None:
             raise refused(
                 f"{named or 'a tensor'} was computed outside, and requires grad: its graph ends where the "
@@ -195,7 +215,7 @@ class Tracing(Detour):
 
     def created(self, array: Any) -> Any:
         """A new tensor's array is a constant, and a new one in each run."""
-        return array if isinstance(array, Traced) else Traced(self.tape, self.tape.constant(array))
+        return array if isinstance(array, Traced) else Traced(self.tape, self.tape.constant(to_numpy(array)))
 
     # ------------------------------------------------------------ random numbers
 
@@ -224,6 +244,8 @@ class Tracing(Detour):
                 text = f"{which}group {place}: {name}" if place or which else name
                 group[name] = self._number(partial(group.__getitem__, name), text)
             groups.append((group, before, dict(group)))
+            self.note(group, [name for name in before if group[name] is before[name]])
+        self.note(vars(optimizer), ("state", "param_groups"))
 
     def _number(self, read: Callable[[], Any], text: str) -> Any:
         """A setting: a float, also in a tuple or a tensor, is what ``read`` gives before each run."""

@@ -19,7 +19,7 @@ from autokit.graphs.program import GIVEN, boxes_of
 from autokit.graphs.words import counted
 from autokit.static.comparing import Snapshot
 from autokit.static.errors import described
-from autokit.static.memory import Lives, plan_memory
+from autokit.static.memory import Lives, Plan
 from autokit.widgets.live import Live, live_css, still_bundle
 from autokit.widgets.script import bundle
 
@@ -91,7 +91,7 @@ class Compare(Stages):
     def __init__(self, step: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         plan, arrays = step.plan_for(args, kwargs)
         super().__init__(plan.trace.graph, plan.passes)
-        self._plan = plan_memory(plan.graph)
+        self._plan = Plan(plan.graph)
         moments = _moments(plan.trace.graph)
         most = max([each["bytes"] for each in moments], default=0)
         words = (

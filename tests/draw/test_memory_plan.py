@@ -12,7 +12,7 @@ import pytest
 
 from autokit.draw import memory_plan
 from autokit.static.graph import Graph
-from autokit.static.memory import plan_memory
+from autokit.static.memory import Plan
 from autokit.static.traced import Tape
 from tests.static.programs import trained_step
 from tests.support import require
@@ -44,8 +44,8 @@ def test_it_is_told_in_words_and_names_are_escaped() -> None:
     tape = Tape()
     tape.operation = '<script>"&'
     tape.graph.outputs = [(tape.given("input", np.ones(50), "x") + 1).node]
-    assert "<script>" not in memory_plan.svg(plan_memory(tape.graph))
-    assert bars(memory_plan.svg(plan_memory(Graph()))) == []
+    assert "<script>" not in memory_plan.svg(Plan(tape.graph))
+    assert bars(memory_plan.svg(Plan(Graph()))) == []
 
 
 def test_it_is_saved_in_each_form_and_theme(tmp_path: Path) -> None:

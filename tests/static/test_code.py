@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autokit.static.emit_numpy import build
-from autokit.static.memory import ALIGNMENT, plan_memory
+from autokit.static.memory import ALIGNMENT, Plan
 from autokit.static.passes import PASSES, run_passes
 from autokit.static.passes import blocks as blocks_pass
 from autokit.static.traced import Tape, Traced
@@ -216,7 +216,7 @@ def test_the_text_is_known_to_the_debugger_as_long_as_the_program_lives() -> Non
 
 @given(STEPS)
 def test_values_that_live_at_the_same_time_lie_apart(steps: list[Any]) -> None:
-    plan = plan_memory(traced(steps))
+    plan = Plan(traced(steps))
     places = [place for place in plan.places.values() if place.nbytes]
     assert plan.size <= sum([-(-each.nbytes // ALIGNMENT) * ALIGNMENT for each in places])
     assert all([each.offset % ALIGNMENT == 0 and each.offset + each.nbytes <= plan.size for each in places])

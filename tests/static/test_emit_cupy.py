@@ -13,9 +13,7 @@ import pytest
 
 import autokit as torch
 from autokit import nn
-from autokit.static import emit_cupy
 from autokit.static.errors import StaticError
-from autokit.static.passes import FOR_LOOPS, run_passes
 from autokit.static.step import compile
 from tests.gpu import standin
 from tests.gpu.standin import hardware
@@ -71,75 +69,66 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def training(*layers: nn.Module, on: str = "cuda") -> tuple[Any, ...]:
-    """CuPy's code of a step, and the parameters that it trains; an eager step beside it, and its model."""
-    torch.manual_seed(0)
-    models = [nn.Sequential(*layers)]
-    models += [copy.deepcopy(models[0]).to("cuda"), copy.deepcopy(models[0]).to(on)]
-    steps = []
-    for model in models[:2]:
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-        def step(x: Any, t: Any, model: Any = model, optimizer: Any = optimizer) -> Any:
-            optimizer.zero_grad()
-            loss = nn.functional.cross_entropy(model(x), t)
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        steps.append((step, optimizer))
-    traced = compile(steps[0][0], model=models[0], optimizer=steps[0][1])
-    traced(torch.randn(32, 64), torch.randint(0, 10, (32,)))
-    graph = run_passes(traced.passes[0].before, FOR_LOOPS)[-1].after
-    there = {id(a.array): b.array for a, b in zip(models[0].parameters(), models[2].parameters())}
-    for node in graph.states:
-        node.value = emit_cupy.on_host(there[id(node.value)])
-    rates = [optimizer.param_groups[0] for _, optimizer in steps]
-    return emit_cupy.build(graph), models[2], steps[1][0], models[1], rates
-
-
 LAYERS = nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)
+
+
+def training(*layers: nn.Module) -> Any:
+    """A model on the GPU, its optimizer, and a step."""
+    torch.manual_seed(0)
+    model = copy.deepcopy(nn.Sequential(*layers)).to("cuda")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x: Any, t: Any) -> Any:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), t)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, optimizer, step
 
 
 def batch() -> tuple[Any, Any]:
     return torch.randn(32, 64).to("cuda"), torch.randint(0, 10, (32,)).to("cuda")
 
 
-def test_three_steps_are_those_of_eager_tensors_and_the_later_ones_launches() -> None:
-    program, model, eager, twin, rates = training(*LAYERS)
+def test_steps_are_those_of_eager_tensors_and_the_later_ones_launches() -> None:
+    trained = [training(*LAYERS) for _ in range(2)]
+    steps = trained[0][2], compile(trained[1][2], backend="cupy")
     launches = Stream.launches
     standin.copies.clear()
     for run in range(3):
         x, t = batch()
-        (loss,) = program(x.array, t.array)
-        assert loss.item() == pytest.approx(eager(x, t).item(), rel=3e-7)
-        assert Stream.launches - launches == run
-        for group in rates:
-            group["lr"] /= 2
-    assert not standin.copies, "a tensor was copied to the CPU"
-    for ours, theirs in zip(model.parameters(), twin.parameters()):
-        np.testing.assert_allclose(ours.numpy(force=True), theirs.numpy(force=True), atol=1e-7)
+        eager, static = [step(x, t).item() for step in steps]
+        assert static == pytest.approx(eager, rel=3e-7) and Stream.launches - launches == run
+        for _, optimizer, _ in trained:
+            optimizer.param_groups[0]["lr"] /= 2
+    parameters = [[each.numpy(force=True) for each in model.parameters()] for model, *_ in trained]
+    for eager, static in zip(*parameters):
+        np.testing.assert_allclose(static, eager, atol=1e-7)
+    with pytest.raises(IndexError, match="Target -1 is out of bounds"):  # read after a launch
+        steps[1](x, t * 0 - 1)
+    for each, before in zip(trained[1][0].parameters(), parameters[1]):
+        assert np.array_equal(each.numpy(force=True), before)
+    steps[1].check(x, t)
 
 
-def test_a_check_that_fails_is_read_after_the_run_and_leaves_the_states_as_they_were() -> None:
-    program, model, *_ = training(*LAYERS)
-    x, t = batch()
-    for _ in range(3):
-        program(x.array, t.array)
-        before = [each.cpu() for each in model.parameters()]
-        with pytest.raises(StaticError, match="built for other numbers"):
-            program(x.array, (t * 0 - 1).array)
-        assert all(torch.equal(one, two.cpu()) for one, two in zip(before, model.parameters()))
-
-
-REFUSED = {
-    "on the CPU": lambda: training(*LAYERS, on="cpu"),
-    "bernoulli": lambda: training(nn.Dropout(), *LAYERS),
-    "max_pool": lambda: training(nn.Unflatten(1, (1, 64)), nn.MaxPool1d(1), nn.Flatten(), *LAYERS),
+REFUSED: dict[str, tuple[Any, ...]] = {
+    "bernoulli": (nn.Dropout(), *LAYERS),
+    "max_pool": (nn.Unflatten(1, (1, 64)), nn.MaxPool1d(1), nn.Flatten(), *LAYERS),
 }
 
 
 @pytest.mark.parametrize("words", REFUSED)
 def test_what_cannot_be_captured_is_refused_by_name(words: str) -> None:
     with pytest.raises(StaticError, match=words):
-        REFUSED[words]()
+        compile(training(*REFUSED[words])[2], backend="cupy")(*batch())
+
+
+def test_a_step_of_the_other_device_is_refused() -> None:
+    model, _, step = training(*LAYERS)
+    with pytest.raises(StaticError, match="on a GPU, where backend='cupy' computes"):
+        compile(step)(*batch())
+    model.to("cpu")
+    with pytest.raises(StaticError, match="on the CPU"):
+        compile(step, backend="cupy")(*[each.cpu() for each in batch()])

@@ -40,7 +40,7 @@ def batch(rows=6, seed=1):
 # ---------------------------------------------------------------- what is refused
 
 
-BEST = 0.5
+BEST, CALLS, SCALE, LAYER = 0.5, 0, 2.0, nn.LeakyReLU(0.1)
 HISTORY: list[float] = []
 
 
@@ -79,6 +79,12 @@ def into_argument(x):
     return x
 
 
+def counting(x):
+    global CALLS
+    CALLS += 1
+    return x * CALLS
+
+
 REFUSED = {
     branch: (Untraceable, "return x if x.sum() > BEST else -x", "torch.where(condition, a, b)"),
     append: (Untraceable, "HISTORY.append(x.sum().item())", "ask for its number outside"),
@@ -88,6 +94,7 @@ REFUSED = {
     one_hot: (Untraceable, "return F.one_hot(x.long())", "outside"),
     seeded: (StaticError, "", "seed it outside"),
     into_argument: (StaticError, "", "clone()"),
+    counting: (StaticError, "", "the function changes CALLS"),
 }
 
 
@@ -158,7 +165,7 @@ def test_gradients_that_add_up_over_calls_are_refused_or_kept():
     model(torch.ones(1, 2)).sum().backward()
     with pytest.raises(StaticError, match="zero_grad"):
         compile(step)(torch.ones(1, 2))
-    twin = copy.deepcopy(model)
+    twin = copy.deepcopy(model)  # as after w.grad.zero_(), which courses write
     kept = compile(lambda x: model(x).sum().backward())
     for _ in range(3):
         kept(torch.ones(1, 2))
@@ -349,6 +356,20 @@ def test_a_program_that_changes_between_runs_is_traced_again(change):
                 change(model, optimizer)
             losses.append(run[place](*batch(seed=step)).item())
     np.testing.assert_allclose(losses[7:], losses[:7], rtol=1e-6)
+
+
+def test_globals_and_attributes_may_be_exchanged_as_by_a_cell_that_runs_again(monkeypatch):
+    def scaled(x):
+        return LAYER(x) * SCALE
+
+    static, x = compile(scaled), torch.tensor([-1.0, 1.0])
+    assert static(x).tolist() == scaled(x).tolist() == pytest.approx([-0.2, 2])
+    monkeypatch.setitem(globals(), "SCALE", 3.0)
+    assert static(x).tolist() == pytest.approx([-0.3, 3])
+    monkeypatch.setitem(globals(), "LAYER", nn.LeakyReLU(0.2))
+    assert static(x).tolist() == pytest.approx([-0.6, 3])
+    LAYER.negative_slope = 0.5
+    assert static(x).tolist() == pytest.approx([-1.5, 3])
 
 
 def test_a_hook_is_refused_whenever_it_comes():

@@ -149,11 +149,11 @@ ELSEWHERE = {
 NAMES = sorted({*CALLS, *PLAIN} - ELSEWHERE - set(NOT_CALLED))
 
 
-@pytest.mark.parametrize("backend", ("interpreted", "numpy"))
+@pytest.mark.parametrize("passes", ([], None), ids=("as it is", "all passes"))
 @pytest.mark.parametrize("name", NAMES)
-def test_a_traced_rule_runs_on_other_numbers(name, backend):
+def test_a_traced_rule_runs_on_other_numbers(name, passes):
     run = outcome(call_of(name))
-    static = compile(run, backend=backend)
+    static = compile(run, passes=passes)
     static(*inputs(0))
     for seed in (1, 2):
         for found, wanted in zip(static(*inputs(seed)), run(*inputs(seed)), strict=True):

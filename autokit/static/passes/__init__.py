@@ -11,7 +11,7 @@ from autokit.static.graph import Graph
 from autokit.static.passes.algebra import simplify
 from autokit.static.passes.blocks import group_into_blocks
 from autokit.static.passes.needless import eliminate_dead_code, fold_constants, share_subexpressions
-from autokit.static.passes.numpy_forms import scale_products, use_numpy_forms
+from autokit.static.passes.numpy_forms import use_numpy_forms
 
 PASSES: dict[str, Callable[[Graph], str]] = {
     "dead code": eliminate_dead_code,
@@ -19,7 +19,6 @@ PASSES: dict[str, Callable[[Graph], str]] = {
     "algebra": simplify,
     "common subexpressions": share_subexpressions,
     "NumPy's own forms": use_numpy_forms,
-    "scaled products": scale_products,
     "blocks": group_into_blocks,
 }
 """All passes by their names."""
@@ -28,7 +27,7 @@ FOR_LOOPS = ("constants", "algebra", "dead code", "common subexpressions") * 2
 """Those that run, in this order, where Numba compiles loops, which read the plain forms better."""
 
 DEFAULT = (*FOR_LOOPS, "NumPy's own forms", *FOR_LOOPS[1:4], "blocks")
-"""Those that run where NumPy computes; scaled products round otherwise, so they are asked for by name."""
+"""Those that run where NumPy computes."""
 
 
 class Pass(NamedTuple):

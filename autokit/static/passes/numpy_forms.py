@@ -17,9 +17,6 @@ from autokit.static.traced import astype, put_flat
 FEW = 4096
 """Sums of up to so many elements are products with ones; above it NumPy's own are more exact."""
 
-SMALL = 1 << 20
-"""Zeros are written out for up to so many elements."""
-
 
 def use_numpy_forms(graph: Graph) -> str:
     """Replace calls by faster ones."""
@@ -65,14 +62,6 @@ def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Node | None:
             number = new.constant(node, np.array(repeated.value.flat[0]))
             return new.call(node, node.function, *[number if each is repeated else each for each in (x, y)])
     return None
-
-
-def _relu(node: Node, new: Rewriting, x: Any, zero: Any) -> Node | None:
-    """``maximum`` of two arrays is faster than that of an array and a number."""
-    is_number = is_constant(zero, 0) and np.shape(getattr(zero, "value", zero)) == ()
-    if not is_number or node.shape == () or node.value.size > SMALL:
-        return None
-    return new.call(node, np.maximum, x, new.constant(node, np.zeros(node.shape, node.dtype)))
 
 
 def _slope_of_relu(node: Node, new: Rewriting, mask: Any, zero: Any) -> Node | None:
@@ -148,31 +137,8 @@ FORMS: Rules = {
     "sum = ones · x": ("add.reduce", _sum),
     "a @ b = dot(a, b)": ("matmul", _product),
     "a number in place of its repetitions": ("add subtract multiply divide", _number),
-    "maximum with zeros written out": ("maximum", _relu),
     "relu's slope as one comparison": ("where", _slope_of_relu),
     "x[0…n, t] = take": ("take_along_axis", _take),
     "where(t = 0…c) = put": ("where", _one_hot),
 }
 """By the words that say what each does."""
-
-
-# ---------------------------------------------------------------- only where it is asked for
-
-
-def scale_products(graph: Graph) -> str:
-    """Put (a · s) @ b for (a @ b) · s where ``a`` is smaller than the product.
-
-    It spares a walk over the larger array, and rounds otherwise: this pass runs only where it is asked for.
-    """
-    users = graph.users()
-
-    def scaled(node: Node, new: Rewriting, *factors: Any) -> Node | None:
-        for product, number in (factors, factors[::-1]):
-            is_product = operand_of(product, "dot matmul") is not None and users.get(product) == [node]
-            if is_product and is_constant(number) and np.shape(getattr(number, "value", number)) == ():
-                a, b = product.args
-                if a.value.size < node.value.size:
-                    return new.call(node, product.function, new.call(product, np.multiply, a, number), b)
-        return None
-
-    return rewrite(graph, {"(a @ b) · s = (a · s) @ b": ("multiply", scaled)})
