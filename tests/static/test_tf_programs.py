@@ -302,7 +302,7 @@ def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
         with tf.Session(compiled=compiled) as sess:
             runs.append([sess.run(dropped, {keep_prob: 0.8}) for _ in range(6)])
             np.testing.assert_array_equal(sess.run(dropped, {keep_prob: 1.0}), np.ones(1000))
-        assert {bool(each.step.source) for each in sess.programs.values() if each.runs > 3} == {compiled}
+        assert {bool(each.step.passes) for each in sess.programs.values() if each.runs > 3} == {compiled}
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0][4], runs[0][5])
     np.testing.assert_allclose(np.unique(runs[0]), [0, 1.25])

@@ -1,8 +1,8 @@
 """A session runs a graph of TensorFlow 1's: it keeps the values of variables and computes what is fetched.
 
 The first runs of a program compute its operations eagerly, one after the other. Then it is compiled, as any
-function of tensors can be; without compiling, its graph of NumPy's calls runs node by node. Variables are
-fetched after all operations have run; TensorFlow leaves that order open.
+function of tensors can be. Variables are fetched after all operations have run; TensorFlow leaves that order
+open.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class Program:
         self.graph, self.nodes = graphs.outlined(self.operations)
         self.step: Step | None = None
         if not any([each.type in IN_PYTHON for each in self.operations]):
-            how = {"backend": "numpy"} if session.compiled else {"backend": "interpreted", "passes": []}
-            self.step = Step(self.evaluate, **how)
+            passes = None if session.compiled else []
+            self.step = Step(lambda *feeds: self.end(self.evaluated(feeds)), passes=passes)
 
     def begin(self, feeds: Sequence[np.ndarray]) -> Evaluation:
-        """What evaluates the operations, with ``feeds``."""
+        """What is to evaluate the operations."""
         fed = zip(self.fed, map(learning, map(new_tensor, feeds)))
         return Evaluation({**self.session.variables, **dict(fed)}, self.session.generator_of)
 
@@ -78,10 +78,6 @@ class Program:
             self.session.load(variable, value)
         return results
 
-    def evaluate(self, *feeds: np.ndarray) -> list[Value]:
-        """A run, as a function that can be traced."""
-        return self.end(self.evaluated(feeds))
-
     def run(self, feeds: Sequence[np.ndarray]) -> list[Value]:
         """Run it: after some runs as a static graph, if it can be one."""
         self.runs += 1
@@ -94,7 +90,7 @@ class Program:
             except Exception:
                 self.evaluated(feeds)  # which says what operation fails
                 raise
-        return self.evaluate(*feeds)
+        return self.end(self.evaluated(feeds))
 
     def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
         """Compute operation by operation, and yield each node with its value; at the end as :meth:`run`."""
@@ -116,7 +112,7 @@ class Session:
     graph : Graph, optional
         By default the default graph.
     compiled : bool
-        Compile what runs often; else it goes node by node.
+        Let passes make what runs often faster; else NumPy's calls run as they were traced.
 
     Attributes
     ----------
