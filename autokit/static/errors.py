@@ -114,9 +114,7 @@ def refused(words: str, line: Line | None = None) -> StaticError:
 
 
 class OpError(Exception):
-    """An operation of TensorFlow 1's graph, ``op``, failed while a session ran it."""
-
-    op: Any = None
+    """An operation of TensorFlow 1's graph failed while a session ran it."""
 
 
 class InvalidArgumentError(OpError):
@@ -132,12 +130,8 @@ class NotFoundError(OpError):
 
 
 def failed(error: Exception, operation: Any) -> Exception:
-    """The exception to raise for an ``error`` in ``operation``: below its first line that of the program."""
-    if isinstance(error, StaticError) or getattr(error, "op", None) is not None:
+    """The exception to raise for an ``error`` in ``operation``, with the line that defined this."""
+    if isinstance(error, StaticError):
         return error
     kind = type(error) if isinstance(error, OpError) else InvalidArgumentError
-    first, *more = str(error).split("\n")
-    where = f"  {operation.name} was defined at {described(operation.line)}"
-    located = kind("\n".join([first, where, *more]))
-    located.op = operation
-    return located
+    return kind(f"{error}\n  {operation.name} was defined at {described(operation.line)}")

@@ -91,6 +91,23 @@ def test_uninitialized_variables() -> None:
         sess.run(late)
 
 
+def test_a_compiled_run_that_fails_names_the_operation_and_changes_nothing() -> None:
+    w, i, n = tf.Variable([1.0, 2.0]), tf.placeholder(tf.int32, [1]), tf.placeholder(tf.int32, [])
+    with tf.control_dependencies([w.assign_add([1.0, 1.0])]):
+        chosen = tf.gather(w, i)
+    hot = tf.one_hot(0, n)  # whose shape is computed: it stays eager
+    sess = tf.Session()
+    sess.run(w.initializer)
+    assert [sess.run(chosen, {i: [0]})[0] for _ in range(5)] == [2, 3, 4, 5, 6]
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        sess.run(chosen, {i: [7]})
+    said(error, "index 7 is out of bounds for dimension 0 with size 2", "chosen = tf.gather(w, i)")
+    np.testing.assert_array_equal(sess.run(w), [6, 7])
+    (source,) = [each.step.source for each in sess.programs.values() if each.runs > 3]
+    assert "chosen = tf.gather(w, i)" in source
+    assert [sess.run(hot, {n: run % 3}).shape for run in range(9)] == [(0,), (1,), (2,)] * 3
+
+
 def test_a_tensor_is_no_number_yet() -> None:
     y = tf.constant(1.0) * 2.0
     with pytest.raises(RuntimeError) as error:

@@ -94,10 +94,7 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     def called(run: Evaluation, *values: Any, dtype: Any) -> Any:
         if run.generator_of is None:
             raise InvalidArgumentError("only a run knows what it gives")
-        try:
-            results = func(*[each.array.copy() for each in values])
-        except Exception as error:
-            raise InvalidArgumentError(str(error)) from error
+        results = func(*[each.array.copy() for each in values])
         arrays = map(np.asarray, results if len(dtypes) > 1 else [results], dtypes)
         return list(map(new_tensor, arrays))
 

@@ -204,13 +204,12 @@ class Evaluation:
             try:
                 self.compute(operation)
             except Exception as error:
-                raise failed(error, operation) from error.__cause__
+                raise failed(error, operation) from error
             yield operation
 
     def compute(self, operation: Operation) -> None:
-        """Let ``operation`` compute, unless it is given what it gives."""
-        outputs, values = operation.outputs, self.values
-        if operation.function is None or outputs and all([each in values for each in outputs]):
+        """Let ``operation`` compute, if it does; outputs that are fed stay as they are."""
+        if operation.function is None:
             return
         operands, settings = mapped((operation.operands, operation.settings), self.value_of)
         self.operation, line = operation, DEFINED.set(operation.line)
@@ -218,8 +217,9 @@ class Evaluation:
             results = operation.function(self, *operands, **settings)
         finally:
             DEFINED.reset(line)
-        for tensor, value in zip(outputs, results if isinstance(results, tuple | list) else (results,)):
-            values.setdefault(tensor, [value if value is None else learning(value)])
+        several = results if isinstance(results, tuple | list) else (results,)
+        for tensor, value in zip(operation.outputs, several):
+            self.values.setdefault(tensor, [learning(value)])
 
     def value_of(self, operand: Any) -> Any:
         """The newest value of a tensor; other operands are what they are."""
@@ -228,8 +228,8 @@ class Evaluation:
         value = self.values.get(operand, [None])[-1]
         if value is None and operand.is_variable:
             words = f"Attempting to use uninitialized value {operand.op.name}"
-            error = errors.FailedPreconditionError(f"{words}\n  run tf.global_variables_initializer() first")
-            raise failed(error, operand.op)
+            words += ": run tf.global_variables_initializer() first"
+            raise failed(errors.FailedPreconditionError(words), operand.op)
         if value is None:
             raise ValueError(f"{operand.name} has no value: no gradient reaches it")
         return value
@@ -247,7 +247,8 @@ class Evaluation:
 
 def learning(value: Any) -> Any:
     """``value``, by which there are derivatives if it can have some."""
-    value._requires_grad = value.array.dtype.kind == "f"
+    if value is not None:
+        value._requires_grad = value.array.dtype.kind == "f"
     return value
 
 
@@ -341,22 +342,16 @@ class Graph:
 
 
 def needed(wanted: Iterable[Any], fed: Container[Tensor] = ()) -> list[Operation]:
-    """What takes part in computing tensors and operations, in the order of the program.
-
-    The operation of a tensor that is ``fed`` is among them, and needs nothing itself.
-    """
-    given: set[Operation] = set()
+    """What has to run for tensors and operations, in the order of the program; ``fed`` ones need nothing."""
     seen: set[Operation] = set()
     waiting = list(wanted)
     while waiting:
         each = waiting.pop()
         operation = getattr(each, "op", each)
-        if each in fed:
-            given.add(operation)
-        elif operation not in seen:
+        if each not in fed and operation not in seen:
             seen.add(operation)
             waiting += [*operation.inputs, *operation.scope.waits]
-    return sorted(seen | given, key=lambda operation: operation.place)
+    return sorted(seen, key=lambda operation: operation.place)
 
 
 def outlined(operations: Iterable[Operation]) -> tuple[calls.Graph, dict[Any, calls.Node]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from random import getrandbits
 from types import SimpleNamespace
 from typing import Any
@@ -53,10 +54,11 @@ class Program:
         self.session, self.fed, self.runs = session, fed, 0
         self.fetched = [each for each in fetches if isinstance(each, Tensor)]
         self.operations = graphs.needed(fetches, fed)
-        self.graph, self.nodes = graphs.outlined(self.operations)
+        self.given = [each.op for each in fed if each.op not in self.operations]
+        self.graph, self.nodes = graphs.outlined([*self.given, *self.operations])
         self.step: Step | None = None
         if not any([each.type in IN_PYTHON for each in self.operations]):
-            passes = None if session.compiled else []
+            passes: list[str] | None = None if session.compiled else []
             self.step = Step(lambda *feeds: self.end(self.evaluated(feeds)), passes=passes)
 
     def begin(self, feeds: Sequence[np.ndarray]) -> Evaluation:
@@ -95,7 +97,7 @@ class Program:
     def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
         """Compute operation by operation, and yield each node with its value; at the end as :meth:`run`."""
         evaluation = self.begin(feeds)
-        for operation in evaluation.run(self.operations):
+        for operation in chain(self.given, evaluation.run(self.operations)):
             for end in operation.outputs or [operation]:
                 value = evaluation.values.get(end, [None])[-1]
                 node = self.nodes[end]
@@ -150,11 +152,12 @@ class Session:
 
     def load(self, variable: Tensor, value: Any) -> None:
         """Give ``variable`` the value of a tensor of autokit's."""
-        if variable not in self.variables:
-            self.variables[variable] = tensor = learning(new_tensor(variable.example.array.copy()))
+        tensor = self.variables.get(variable)
+        if tensor is None:
+            tensor = learning(new_tensor(np.zeros_like(variable.example.array)))
             tensor.name = variable.op.name
         with set_grad_enabled(False):
-            self.variables[variable].copy_(value)
+            self.variables[variable] = tensor.copy_(value)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run what ``fetches`` need: tensors, operations, their names, or lists and dicts of these.

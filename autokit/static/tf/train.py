@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd import grad
+from autokit.engine.tensor import new_tensor
 from autokit.ops.create import ones_like
 from autokit.serialization import load, save
 from autokit.static.errors import NotFoundError, described
@@ -175,7 +176,7 @@ class Saver:
         """Write the file; return its path."""
         step = sess.run(global_step) if isinstance(global_step, Tensor) else global_step
         path = save_path if step is None else f"{save_path}-{step}"
-        save({name: sess.variables[each].detach() for name, each in self.variables.items()}, path)
+        save({name: new_tensor(value) for name, value in sess.run(self.variables).items()}, path)
         return path
 
     def restore(self, sess: Any, save_path: str) -> None:

@@ -41,8 +41,8 @@ def _not_fed(run: graphs.Evaluation, dtype: Any) -> None:
     name, kind = tensor.op.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
     shape = str(tensor.shape).strip("(),").replace(" ", "")
     raise InvalidArgumentError(
-        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]\n"
-        f"  write session.run(…, feed_dict={{{name}: …}})"
+        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]: write "
+        f"session.run(…, feed_dict={{{name}: …}})"
     )
 
 
