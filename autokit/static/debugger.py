@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from autokit.base import doors
+from autokit.engine.modes import enable_grad
 from autokit.static.errors import described
 from autokit.static.graph import Node
-from autokit.static.tf.graph import computing
 from autokit.static.tf.session import Program, Session
 
 Filter = Callable[[Node, Any], bool]
@@ -90,7 +90,7 @@ class Run:
         At the end of the run, the variables are written.
         """
         try:
-            with computing():
+            with enable_grad():
                 for node, value in self._steps:
                     self.done += 1
                     if passes is not None and passes(node, value):

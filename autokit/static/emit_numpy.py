@@ -86,6 +86,7 @@ class Program:
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
         module = {name: self.provided(value) for name, value in self._given.items()}
+        module["__name__"] = __name__  # in autokit's modules NumPy warns of nothing
         exec(self._code, module)
         return module[self.name]
 

@@ -252,13 +252,6 @@ def learning(value: Any) -> Any:
     return value
 
 
-@contextmanager
-def computing() -> Iterator[None]:
-    """A ``with`` block in which operations compute: derivatives are recorded, and NumPy warns of nothing."""
-    with np.errstate(all="ignore"), enable_grad():
-        yield
-
-
 class Graph:
     """A graph of TensorFlow's: its operations, in the order of the program, and their names."""
 
@@ -325,7 +318,7 @@ class Graph:
         """Compute ``operation`` on examples, so that its outputs have shapes; a run may have to know more."""
         shapes = [each.shape for each in operation.inputs]
         try:
-            with computing():
+            with enable_grad():
                 self.examples.compute(operation)
         except OpError:
             pass

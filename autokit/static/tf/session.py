@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base.generator import Generator
-from autokit.engine.modes import set_grad_enabled
+from autokit.engine.modes import enable_grad, set_grad_enabled
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import StaticError, described
@@ -69,7 +69,7 @@ class Program:
     def evaluated(self, feeds: Sequence[np.ndarray]) -> Evaluation:
         """What has evaluated the operations; no variable has changed yet."""
         evaluation = self.begin(feeds)
-        with graphs.computing():
+        with enable_grad():
             deque(evaluation.run(self.operations), 0)
         return evaluation
 
@@ -85,8 +85,7 @@ class Program:
         self.runs += 1
         if self.step is not None and self.runs > EAGER_RUNS:
             try:
-                with np.errstate(all="ignore"):
-                    return self.step(*feeds)
+                return self.step(*feeds)
             except StaticError:  # it needs numbers, as for a shape that is computed
                 self.step = None
             except Exception:
