@@ -55,7 +55,11 @@ def _added(
     kind: str, function: Any, operands: list[Tensor], one: list[Tensor], other: list[Tensor], name: Any
 ) -> Any:
     """The outputs of an operation that gives either ``one`` or ``other`` tensors, which have to be alike."""
-    if [(each.shape, each.dtype) for each in one] != [(each.shape, each.dtype) for each in other]:
+    alike = [
+        a.dtype == b.dtype and (a.shape == b.shape or None in (a.shape.dims, b.shape.dims))
+        for a, b in zip(one, other)
+    ]
+    if len(one) != len(other) or not all(alike):
         raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
     made = get_default_graph().add(kind, function, *operands, name=name, outputs=len(one))
     return made.outputs if len(one) > 1 else made.outputs[0]

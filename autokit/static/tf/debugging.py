@@ -54,10 +54,8 @@ def Assert(condition: Any, data: Any, name: str | None = None) -> Operation:
     def explain(*arrays: Any) -> Exception:
         return InvalidArgumentError("assertion failed: " + " ".join(map(str, arrays)))
 
-    def check(holds: Any, *arrays: Any) -> None:
-        require(holds, explain, *arrays)
-
-    return _watching("Assert", check, [convert_to_tensor(condition), *data], name)
+    operands = [convert_to_tensor(condition), *data]
+    return _watching("Assert", lambda holds, *arrays: require(holds, explain, *arrays), operands, name)
 
 
 def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") -> Operation:
