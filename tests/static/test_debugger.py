@@ -60,10 +60,7 @@ def test_the_terminal_steps_shows_and_stops_at_breakpoints(type_: Type) -> None:
         ("s", "before product:0 = MatMul(x:0, w:0) float32[?, 1]"),
         ("lt", "x:0 = Placeholder() float32[?, 2]\nw:0 = VariableV2() float32[2, 1]\n"),
         ("cont loss", "before loss:0 = Sum(logarithm:0)"),
-        (
-            "ni logarithm",
-            'name="loss")\n  reads product:0 = MatMul(x:0, w:0) float32[?, 1]\n  is read by loss:0',
-        ),
+        ("ni logarithm", "\n  reads product:0 = MatMul(x:0, w:0) float32[?, 1]\n  is read by loss:0"),
         ("pt loss", "has not run yet"),
         ("pt other", "no node 'other'"),
         ("run", "the run has ended"),
