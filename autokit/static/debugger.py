@@ -66,7 +66,8 @@ class Run:
     def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
         self.session, self.program, self.nodes = session, program, program.graph.nodes
         self.names = {f"%{node.id}": node for node in self.nodes}
-        self.names |= {name_of(node).removesuffix(end): node for node in self.nodes for end in ("", ":0")}
+        named = [(name_of(node).removesuffix(":0"), node) for node in self.nodes]
+        self.names |= {f"{name}{end}": node for name, node in named for end in ("", ":0")}
         self.values: dict[Node, Any] = {}
         self.done = 0
         self.error: Exception | None = None

@@ -360,7 +360,8 @@ def outlined(operations: Iterable[Operation]) -> tuple[calls.Graph, dict[Any, ca
             node = nodes[end] = graph.add(
                 calls.Node(len(nodes), kind, each.type, None, operands, value=example)
             )
-            node.label, node.line, node.phase = end.name, each.line, each.scope.phase
+            node.label = end.name if each.outputs[1:] else each.name
+            node.line, node.phase = each.line, each.scope.phase
             node.operation = each.scope.prefix.rstrip("/") if node.phase == "update" else each.name
             node.shape = None if example is None else end.shape
     return graph, nodes
