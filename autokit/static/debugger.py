@@ -1,7 +1,7 @@
 """A debugger of TensorFlow 1's sessions: a run stops before each node; a terminal or a widget lets it go on.
 
-The run goes node by node through the graph as the program defined it, before any pass: in compiled code many
-nodes share memory and loops. A *filter* is a function that is true of a value that one looks for; the run
+The run goes through the operations that the program defined, one after the other: in compiled code many of
+them share memory and loops. A *filter* is a function that is true of a value that one looks for; the run
 stops after the first node whose value passes it.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base import doors
+from autokit.engine.modes import enable_grad
 from autokit.static.errors import described
 from autokit.static.graph import Node
 from autokit.static.tf.session import Program, Session
@@ -65,7 +66,8 @@ class Run:
     def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
         self.session, self.program, self.nodes = session, program, program.graph.nodes
         self.names = {f"%{node.id}": node for node in self.nodes}
-        self.names |= {name_of(node).removesuffix(end): node for node in self.nodes for end in ("", ":0")}
+        named = [(name_of(node).removesuffix(":0"), node) for node in self.nodes]
+        self.names |= {f"{name}{end}": node for name, node in named for end in ("", ":0")}
         self.values: dict[Node, Any] = {}
         self.done = 0
         self.error: Exception | None = None
@@ -89,7 +91,7 @@ class Run:
         At the end of the run, the variables are written.
         """
         try:
-            with np.errstate(all="ignore"):
+            with enable_grad():
                 for node, value in self._steps:
                     self.done += 1
                     if passes is not None and passes(node, value):
@@ -109,7 +111,6 @@ class Run:
         self.go()
         if self.error is not None:
             raise self.error
-        self.session.initialized.update(self.program.changed)
         for name in self.session.watched.keys() & self.names.keys():
             self.session.watched[name].append(np.array(self.values[self.names[name]]))
         return self.program.results
@@ -169,7 +170,7 @@ class LocalCLIDebugWrapperSession(Session):
         """Run ``program`` as the terminal says."""
         run = Run(self, program, feeds)
         if self.is_attached and (not self.awaited or Terminal(run).seek(self.awaited)):
-            Terminal(run).cmdloop(f"a run of {len(run.nodes)} nodes, before any pass\n{run.where()}")
+            Terminal(run).cmdloop(f"a run of {len(run.nodes)} nodes\n{run.where()}")
         return run.finish()
 
 

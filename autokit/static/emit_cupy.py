@@ -6,8 +6,8 @@ compute on the same memory in each run, and nothing of the GPU's is asked for me
 into arrays that stay, as are the numbers that Python computes; memory that functions allocate comes from a
 pool of their own; and checks are read after the run, in which states change only if all of them hold.
 
-Draws, effects, and rules that are one call, as a convolution, do more on the CPU than a capture may contain:
-a graph that has such is refused.
+Draws, and rules that are one call, as a convolution, do more on the CPU than a capture may contain: a graph
+that has such is refused.
 
 References
 ----------
@@ -60,7 +60,7 @@ def _refuse(node: Node) -> None:
     if node.kind == "state" and getattr(node.value, "original", None) is None:
         raise refused(f"{node.label} is on the CPU, and backend='cupy' computes on a GPU: use .to('cuda').")
     is_call = node.kind in ("call", "view") and not _is_numpy(node.function)
-    if is_call or node.kind in ("draw", "effect"):
+    if is_call or node.kind == "draw":
         words = (
             "is more than CuPy's functions, and cannot be part of a CUDA graph: let this step run eagerly."
         )

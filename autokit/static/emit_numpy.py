@@ -18,7 +18,7 @@ import numpy as np
 
 from autokit.static.calls import is_ufunc
 from autokit.static.errors import described
-from autokit.static.graph import Graph, Node, mapped
+from autokit.static.graph import Graph, Node
 from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
 from autokit.static.spelling import Namespace, Text, names_for, part_of, suffix_of
 from autokit.static.traced import astype, getitem, put, put_flat, write
@@ -86,6 +86,7 @@ class Program:
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
         module = {name: self.provided(value) for name, value in self._given.items()}
+        module["__name__"] = __name__  # in autokit's modules NumPy warns of nothing
         exec(self._code, module)
         return module[self.name]
 
@@ -162,7 +163,7 @@ class _Writer:
             if over is not None and is_result and part_of(over) == part_of(node):
                 self.wishes[over] = self.wishes[node]
         for node in graph.nodes:  # no value gets the name of a function
-            if node.kind in ("call", "view", "draw", "effect"):
+            if node.kind in ("call", "view", "draw"):
                 self._function(node.name, node.function)
 
     def written(self, program: type[Program]) -> Program:
@@ -220,11 +221,8 @@ class _Writer:
 
     def _result(self, node: Node) -> None:
         """What a call returns; a view of memory that is known is made once, before the function."""
-        args, settings, base = node.args, node.settings, None
-        if node.kind == "view":
-            base = self.arrays.get(args[0])
-        elif node.kind == "effect":  # which may keep an array, whose memory is used again
-            args, settings = mapped((args, settings), self._copied)
+        args, settings = node.args, node.settings
+        base = self.arrays.get(args[0]) if node.kind == "view" else None
         text, wish = self._expression(node.name, node.function, args, settings), self._wish(node)
         array = None if base is None else node.function(base, *args[1:], **settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
@@ -233,10 +231,6 @@ class _Writer:
         else:
             self.space.names[node] = self.space.fresh(wish)
             self._say(node, f"{self.space.names[node]} = {text}")
-
-    def _copied(self, operand: Any) -> Any:
-        is_array = isinstance(operand, Node) and isinstance(operand.value, np.ndarray)
-        return Text(f"array({self.space.names[operand]})") if is_array else operand
 
     def _end(self) -> None:
         """Copy the outputs, then write the new values of states that are not there yet, and return."""

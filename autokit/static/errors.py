@@ -7,6 +7,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
@@ -18,6 +19,10 @@ from autokit.static.graph import Line
 
 NOT_THE_PROGRAM = tuple([os.path.dirname(inspect.getfile(each)) + os.sep for each in (np, os)])
 """Where NumPy and Python's own modules lie."""
+
+
+DEFINED: ContextVar[Line | None] = ContextVar("the line that defined what runs", default=None)
+"""In a session an operation of TensorFlow 1's runs for the line that defined it."""
 
 
 class StaticError(RuntimeError):
@@ -47,9 +52,12 @@ def _is_ours(file: str) -> bool:
 
 
 def program_line() -> Line | None:
-    """The line of the learner's program that is running."""
-    frame, _ = program_frame()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    """The line of the learner's program that is running, or the one that defined what runs."""
+    line = DEFINED.get()
+    if line is None:
+        frame, _ = program_frame()
+        line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return line
 
 
 def described(line: Line | None) -> str:
@@ -121,9 +129,9 @@ class NotFoundError(OpError):
     """A file has no value for a variable."""
 
 
-def failed(error: Exception, line: Line | None, name: str) -> Exception:
-    """The exception to raise for an ``error`` of the operation ``name``, which ``line`` defined."""
+def failed(error: Exception, operation: Any) -> Exception:
+    """The exception to raise for an ``error`` in ``operation``, with the line that defined this."""
     if isinstance(error, StaticError):
         return error
     kind = type(error) if isinstance(error, OpError) else InvalidArgumentError
-    return kind(f"{error}\n  {name} was defined at {described(line)}")
+    return kind(f"{error}\n  {operation.name} was defined at {described(operation.line)}")

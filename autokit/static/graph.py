@@ -47,8 +47,7 @@ class Node:
         ``"input"`` (given for each run), ``"state"`` (a parameter or a buffer, which lasts from run to run),
         ``"const"`` (known before the first run), ``"number"`` (a number that Python computes before each
         run, such as a learning rate), ``"call"`` (of NumPy), ``"view"`` (a call whose result shares its
-        operand's memory), ``"draw"`` (of random numbers, anew in each run), ``"check"`` (stops the run) or
-        ``"effect"`` (does something outside of the graph, such as printing).
+        operand's memory), ``"draw"`` (of random numbers, anew in each run) or ``"check"`` (stops the run).
     name : str
         NumPy's name of the call, as ``"add"`` or ``"add.reduce"``, or that of an opaque function.
     function : callable or None
@@ -127,7 +126,7 @@ class Graph:
 
     def roots(self) -> list[Node]:
         """The nodes for whose sake the others run. Draws are among them: each moves the random stream on."""
-        kept = [node for node in self.nodes if node.kind in ("check", "draw", "effect")]
+        kept = [node for node in self.nodes if node.kind in ("check", "draw")]
         return [*self.outputs, *self.updates.values(), *kept]
 
     def users(self) -> dict[Node, list[Node]]:

@@ -190,7 +190,7 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
 def _may_stop(node: Node) -> bool:
     has_memory = takes_memory(node) and node.function not in (put, put_flat)
-    return node.kind in ("call", "check", "draw", "effect") and not has_memory
+    return node.kind in ("call", "check", "draw") and not has_memory
 
 
 def _are_alike(node: Node, other: Node) -> bool:

@@ -38,7 +38,7 @@ def names_for(graph: Graph) -> dict[Node, str]:
     users, ends = graph.users(), {*graph.outputs, *graph.updates.values()}
     for node in graph.nodes:
         leaves = node in ends or any([part_of(user) != part_of(node) for user in users[node]])
-        computed = node.kind in ("call", "draw", "effect") or node.name == "view"
+        computed = node.kind in ("call", "draw") or node.name == "view"
         if leaves and computed and node.operation:
             names[node] = ("g_" if node.phase == "backward" else "") + node.operation
     gradients: dict[Node, str] = {}

@@ -264,7 +264,7 @@ def _hoist_checks(graph: Graph) -> None:
     """Let checks that no draw leads to run before all else: a run that they stop has changed nothing."""
     drawn: set[Node] = set()
     for node in graph.nodes:
-        if node.kind in ("draw", "effect") or not drawn.isdisjoint(node.operands()):
+        if node.kind == "draw" or not drawn.isdisjoint(node.operands()):
             drawn.add(node)
     first = set(graph.needed([node for node in graph.nodes if node.kind == "check" and node not in drawn]))
     given = {*graph.inputs, *graph.states}

@@ -86,7 +86,7 @@ class Debugger(Live):
         if self.step > run.done:
             run.go(run.nodes[self.step : self.step + 1])
         if run.done == len(run.nodes) and self.results is None:
-            self.results = run.finish()
+            self.results = [each.array for each in run.finish()]
         self.step = min(self.step, run.done)
         self._tell()
 

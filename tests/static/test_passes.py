@@ -36,16 +36,15 @@ def after(tape: Tape, *names: str) -> tuple[str, list[str]]:
     return done[-2].words, calls
 
 
-def test_dead_code_goes_and_draws_and_effects_stay() -> None:
+def test_dead_code_goes_and_draws_stay() -> None:
     def function(x: Traced) -> Traced:
         np.exp(np.log(x))
         x.tape.call("rand", np.random.RandomState(0).rand, (), kind="draw")
-        x.tape.call("see", lambda x: None, (x,), kind="effect")
         return x + 1
 
     done = run_passes(program(function).graph, ["dead code"])
     assert done[0].words == "2 values that nothing needs"
-    assert [node.name for node in done[0].after.nodes] == ["input", "rand", "see", "add"]
+    assert [node.name for node in done[0].after.nodes] == ["input", "rand", "add"]
 
 
 def test_constants_are_computed_from_constants_not_read_off_an_example_and_draws_are_none() -> None:

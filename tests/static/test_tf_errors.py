@@ -91,6 +91,23 @@ def test_uninitialized_variables() -> None:
         sess.run(late)
 
 
+def test_a_compiled_run_that_fails_names_the_operation_and_changes_nothing() -> None:
+    w, i, n = tf.Variable([1.0, 2.0]), tf.placeholder(tf.int32, [1]), tf.placeholder(tf.int32, [])
+    with tf.control_dependencies([w.assign_add([1.0, 1.0])]):
+        chosen = tf.gather(w, i)
+    hot = tf.one_hot(0, n)  # whose shape is computed: it stays eager
+    sess = tf.Session()
+    sess.run(w.initializer)
+    assert [sess.run(chosen, {i: [0]})[0] for _ in range(5)] == [2, 3, 4, 5, 6]
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        sess.run(chosen, {i: [7]})
+    said(error, "index 7 is out of bounds for dimension 0 with size 2", "chosen = tf.gather(w, i)")
+    np.testing.assert_array_equal(sess.run(w), [6, 7])
+    (source,) = [each.step.source for each in sess.programs.values() if each.runs > 3]
+    assert "chosen = tf.gather(w, i)" in source
+    assert [sess.run(hot, {n: run % 3}).shape for run in range(9)] == [(0,), (1,), (2,)] * 3
+
+
 def test_a_tensor_is_no_number_yet() -> None:
     y = tf.constant(1.0) * 2.0
     with pytest.raises(RuntimeError) as error:
@@ -146,30 +163,31 @@ def test_names_that_are_left_out(name: str) -> None:
 # ---------------------------------------------------------------- looking into a run
 
 
-@pytest.mark.parametrize("compiled", [False, True])
-def test_print_assert_and_checks_work_in_each_run(compiled: bool, capsys: Any) -> None:
+def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: Any) -> None:
     x, w = tf.placeholder(tf.float32, [None], name="x"), tf.Variable(1.0)
-    shown = tf.Print(x, [x, tf.reduce_sum(x)], message="x is ")
     positive = tf.Assert(tf.reduce_all(x > 0), ["not positive:", x])
     same = tf.assert_equal(tf.reduce_max(x), 2.0, message="two")
-    with tf.control_dependencies([positive, same, tf.print("sum", tf.reduce_sum(x)), w.assign_add(1.0)]):
-        y = tf.check_numerics(tf.log(shown), "log")
+    with tf.control_dependencies([positive, same, w.assign_add(1.0)]):
+        y = tf.log(x)
+    finite = tf.check_numerics(tf.log(x), "oops")
+    with tf.control_dependencies([tf.print("sum", tf.reduce_sum(x))]):
+        shown = tf.Print(finite, [x, tf.reduce_sum(x)], message="x is ")
     assert tf.Print(x, [x], "never") is not None
-    sess = tf.Session(compiled=compiled)
+    sess = tf.Session()
     sess.run(w.initializer)
     for run in range(6):
-        np.testing.assert_allclose(sess.run(y, {x: [1, 2]}), np.log([1, 2]))
-        assert capsys.readouterr().err == "x is [1. 2.][3.]\nsum 3.0\n"
-        with pytest.raises(tf.errors.InvalidArgumentError) as error:
-            sess.run(y, {x: [1, -2]})
-        said(error, "assertion failed: not positive: [ 1. -2.]", "positive = tf.Assert(")
-        with pytest.raises(tf.errors.InvalidArgumentError) as error:
-            sess.run(tf.check_numerics(tf.log(x), "oops"), {x: [0]})
-        said(error, "oops : Tensor had Inf values", "tf.check_numerics(tf.log(x)")
-        capsys.readouterr()
+        for fetch in (y, finite, shown):
+            np.testing.assert_allclose(sess.run(fetch, {x: [1, 2]}), np.log([1, 2]))
+        assert capsys.readouterr().err == "sum 3.0\nx is [1. 2.][3.]\n"
+        for fetch, feed, first, line in (
+            (y, [1, -2], "assertion failed: not positive: [ 1. -2.]", "positive = tf.Assert("),
+            (y, [1, 3], "assertion failed: two Condition x == y did not hold", "same = tf.assert_equal("),
+            (finite, [0], "oops : Tensor had Inf values", "finite = tf.check_numerics("),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError) as error:
+                sess.run(fetch, {x: feed})
+            said(error, first, line)
         assert sess.run(w) == run + 2  # where a check fails, nothing is assigned
-    with pytest.raises(tf.errors.InvalidArgumentError, match="two Condition x == y did not hold"):
-        sess.run(y, {x: [1, 2, 3]})
 
 
 def test_add_check_numerics_ops_finds_the_first_operation() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -239,11 +240,14 @@ def test_while_loop_and_cond() -> None:
             tf.gradients(result, x)
     with pytest.raises(TypeError, match="keep types and shapes"):
         tf.cond(x < 0.0, lambda: x, lambda: tf.expand_dims(x, 0))
-    calls: list[float] = []
-    for branch in (lambda: tf.assign_add(w, 1.0), lambda: tf.py_func(calls.append, [x], tf.float32)):
-        with pytest.raises(RuntimeError, match=r"(?s)lambda: .*a branch or a loop holds no"):
-            tf.cond(x < 0.0, branch, lambda: x)
-    assert not calls
+    with pytest.raises(RuntimeError, match=r"(?s)lambda: .*a branch or a loop holds no Assign"):
+        tf.cond(x < 0.0, lambda: tf.assign_add(w, 1.0), lambda: x)
+    root = tf.cond(x < 0.0, lambda: tf.py_func(math.sqrt, [x], tf.float32), lambda: x)
+    assert tf.Session().run(root, {x: 4.0}) == 4.0
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"(?s)math domain error\n  PyFunc was def.*root ="
+    ):
+        tf.Session().run(root, {x: -4.0})
 
 
 def test_a_saver_gives_another_session_the_values(tmp_path: Path) -> None:
@@ -298,7 +302,7 @@ def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
         with tf.Session(compiled=compiled) as sess:
             runs.append([sess.run(dropped, {keep_prob: 0.8}) for _ in range(6)])
             np.testing.assert_array_equal(sess.run(dropped, {keep_prob: 1.0}), np.ones(1000))
-        assert any([program.function for program in sess.programs.values()]) is compiled
+        assert {bool(each.step.passes) for each in sess.programs.values() if each.runs > 3} == {compiled}
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0][4], runs[0][5])
     np.testing.assert_allclose(np.unique(runs[0]), [0, 1.25])

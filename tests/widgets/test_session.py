@@ -22,7 +22,7 @@ def test_hands_step_stop_seek_and_watch_and_the_run_ends_as_any_other(open_page:
     tf.reduce_sum(tf.log(product, name="logarithm"), name="loss")
     tf.assign(w, w * 2, name="doubled")
     sess = tf.Session()
-    sess.load(w, [[1], [2]])
+    sess.run(w.initializer)
     session = sess.debug()
     session.breakpoints.add("logarithm")
     session.watched["product"] = [np.ones(1), np.zeros(1)]
@@ -39,24 +39,24 @@ def test_hands_step_stop_seek_and_watch_and_the_run_ends_as_any_other(open_page:
     assert press("ArrowRight")[1].startswith(f"Before {names[1]} = ")
     assert press("ArrowLeft")[0] == 1 and widget.step == 0, "what has run stays"
     done, said = press(" ")
-    assert names[done] == "logarithm:0" and "test_session.py, line" in said
+    assert names[done] == "logarithm" and "test_session.py, line" in said
     assert press("f")[0] == done + 1
-    root.get_by_role("button", name="logarithm:0 = log").first.click()
+    root.get_by_role("button", name="logarithm = Log").first.click()
     press("w")
-    for words in ("[1.0986123]", "has_inf_or_nan", "product:0 = matmul(x, w)"):
+    for words in ("[1.0986123]", "has_inf_or_nan", "product = MatMul(x, w)"):
         assert words in root.locator(".ak-panel").inner_text()
     assert sess.run(w).sum() == 3, "the variables are as before"
     assert press("End") == (len(names), "The run has ended, and the variables are written.")
     assert widget.results == [-np.inf] and sess.run(w).sum() == 6 and not violations(page)
-    assert [len(session.watched[name]) for name in ("product", "logarithm:0")] == [3, 1]
-    assert root.locator("figure").all_inner_texts()[0].startswith("product:0 [[0.0], [3.0]]")
+    assert [len(session.watched[name]) for name in ("product", "logarithm")] == [3, 1]
+    assert root.locator("figure").all_inner_texts()[0].startswith("product [[0.0], [3.0]]")
     assert shown.close() == 0
     widget.save(tmp_path / "session.html")
     page.goto((tmp_path / "session.html").as_uri())
     for key, count in (("Home", 0), ("Enter", done)):
         root.press(key)
         assert page.locator(".ak-count").inner_text() == f"{count} of {len(names)} nodes"
-    assert "loss:0 = add.reduce(logarithm:0) float32[]  -inf" in widget.still()["text/plain"]
+    assert "loss = Sum(logarithm) float32[] -inf" in " ".join(widget.still()["text/plain"].split())
 
 
 def test_where_a_run_fails_the_widget_stands_and_says_why() -> None:

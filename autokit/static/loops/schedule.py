@@ -52,8 +52,8 @@ class Schedule:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check", "effect")]
-        acts = any([node.kind in ("draw", "effect") for node in self.calls])  # and checks stand between them
+        self.calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check")]
+        acts = any([node.kind == "draw" for node in self.calls])  # and checks stand between them
         found = {node: work_of(node) for node in self.calls if node.kind != "check" or not acts}
         self.work: dict[Node, Work] = {node: work for node, work in found.items() if work}
         self.parts = {node: [node] for node in self.calls}

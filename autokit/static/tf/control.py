@@ -1,20 +1,19 @@
 """Choices and loops in a graph of TensorFlow 1's: ``cond`` and ``while_loop``.
 
 The functions that a program hands to them are called once, when the graph is defined. What they define is a
-:class:`Part`: a run makes a program of its own of it, to run it as often as it has to: one of two branches,
-or the body of a loop as long as its condition holds.
+:class:`Part`, which a run evaluates as often as it has to: one of two branches, or the body of a loop as long
+as its condition holds.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from autokit.static.errors import refused
 from autokit.static.tf.functions import identity
-from autokit.static.tf.graph import Tensor, Trace, control_dependencies, get_default_graph
-from autokit.static.tf.session import Program
+from autokit.static.tf.graph import Evaluation, Tensor, control_dependencies, get_default_graph, needed
 from autokit.static.tf.values import convert_to_tensor
 
 __all__ = ["cond", "while_loop"]
@@ -40,31 +39,30 @@ class Part:
             self.results = list(map(convert_to_tensor, several))
         inside = operations[start:]
         for each in inside:
-            if each.type in ("Assign", "VariableV2", "PyFunc"):
+            if each.type in ("Assign", "VariableV2"):
                 raise refused(f"a branch or a loop holds no {each.type}: do that outside", each.line)
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
+    def evaluate(self, around: Evaluation, given: dict[Tensor, Any]) -> list[Any]:
+        """The values of the results in the run ``around``, where the tensors from outside are ``given``."""
+        evaluation = Evaluation(given, around.generator_of)
+        deque(evaluation.run(needed(self.results, given)), 0)
+        return [evaluation.value_of(each).detach() for each in self.results]
 
-def _running(kind: str, parts: list[Part], given: list[Tensor], operands: Any, run: Any, name: Any) -> Any:
-    """An operation that calls ``run`` with the programs of two parts, and the values of ``operands``.
 
-    The last of the operands are those that the parts know as ``given``.
-    """
-
-    def compute(trace: Trace, *values: Any) -> Any:
-        arrays = [trace.traced(each).node.value for each in values]
-        fed = dict(zip(given, arrays[len(arrays) - len(given) :]))
-        one, other = [Program(trace, each.results, fed) for each in parts]
-        results = [node.value for node in other.graph.outputs]
-        like = arrays[: len(results)] if kind == "while" else [node.value for node in one.graph.outputs]
-        if [(each.shape, each.dtype) for each in results] != [(each.shape, each.dtype) for each in like]:
-            raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
-        return trace.noted(partial(run, one, other), values, results)
-
-    count = len(parts[1].results)
-    made = get_default_graph().add(kind, compute, *operands, name=name, outputs=count)
-    return made.outputs if count > 1 else made.outputs[0]
+def _added(
+    kind: str, function: Any, operands: list[Tensor], one: list[Tensor], other: list[Tensor], name: Any
+) -> Any:
+    """The outputs of an operation that gives either ``one`` or ``other`` tensors, which have to be alike."""
+    alike = [
+        a.dtype == b.dtype and (a.shape == b.shape or None in (a.shape.dims, b.shape.dims))
+        for a, b in zip(one, other)
+    ]
+    if len(one) != len(other) or not all(alike):
+        raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
+    made = get_default_graph().add(kind, function, *operands, name=name, outputs=len(one))
+    return made.outputs if len(one) > 1 else made.outputs[0]
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -72,25 +70,26 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
 
     Only one of the two is computed. What they take from outside is computed in any case.
     """
+    yes, no = Part(true_fn), Part(false_fn)
+    outside = list(dict.fromkeys([*yes.outside, *no.outside]))
 
-    def choose(yes: Program, no: Program, holds: Any, *arrays: Any) -> list[Any]:
-        return (yes if holds else no).run(arrays, compiled=False)
+    def choose(run: Evaluation, holds: Any, *values: Any) -> list[Any]:
+        return (yes if holds else no).evaluate(run, dict(zip(outside, values)))
 
-    branches = [Part(true_fn), Part(false_fn)]
-    outside = list(dict.fromkeys([*branches[0].outside, *branches[1].outside]))
-    return _running("cond", branches, outside, [convert_to_tensor(pred), *outside], choose, name)
+    return _added("cond", choose, [convert_to_tensor(pred), *outside], yes.results, no.results, name)
 
 
 def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
     first = list(map(convert_to_tensor, loop_vars))
-    inner, count = list(map(identity, first)), len(first)
+    inner = list(map(identity, first))
+    test, turn = Part(cond, *inner), Part(body, *inner)
+    outside = [each for each in dict.fromkeys([*test.outside, *turn.outside]) if each not in inner]
 
-    def loop(holds: Program, step: Program, *arrays: Any) -> list[Any]:
-        while holds.run(arrays, compiled=False)[0]:
-            arrays = (*step.run(arrays, compiled=False), *arrays[count:])
-        return list(arrays[:count])
+    def loop(run: Evaluation, *values: Any) -> list[Any]:
+        given = dict(zip([*inner, *outside], values))
+        while run.generator_of and test.evaluate(run, given)[0]:
+            given.update(zip(inner, turn.evaluate(run, given)))
+        return [given[each] for each in inner]
 
-    parts = [Part(cond, *inner), Part(body, *inner)]
-    given = list(dict.fromkeys([*inner, *parts[0].outside, *parts[1].outside]))
-    return _running("while", parts, given, [*first, *given[count:]], loop, name)
+    return _added("while", loop, [*first, *outside], first, turn.results, name)

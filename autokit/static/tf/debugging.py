@@ -9,28 +9,28 @@ from typing import Any
 import numpy as np
 
 from autokit.base.dtypes import BY_NUMPY
-from autokit.static.errors import InvalidArgumentError, failed
+from autokit.base.errors import require
+from autokit.engine.tensor import Tensor as Value
+from autokit.engine.tensor import new_tensor
+from autokit.static.errors import InvalidArgumentError
 from autokit.static.tf.functions import equal, reduce_all
-from autokit.static.tf.graph import Operation, Tensor, Trace, defines, get_default_graph
+from autokit.static.tf.graph import Evaluation, Operation, Tensor, get_default_graph
 from autokit.static.tf.shapes import as_numpy
 from autokit.static.tf.values import convert_to_tensor, group
 
 __all__ = ["Assert", "Print", "add_check_numerics_ops", "assert_equal", "check_numerics", "py_func"]
 
-_is_finite = defines("IsFinite", "x")(lambda x: x.isfinite())
 
+def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any = None) -> Any:
+    """An operation whose runs call ``look`` with the arrays of ``values``; its output is ``through``."""
 
-def _watching(
-    kind: str, function: Any, values: Any, name: str | None, through: Any = None, node: str = "effect"
-) -> Any:
-    """An operation in whose runs ``function`` is called with ``values``; its output is ``through``."""
-
-    def compute(trace: Trace, through: Any, *values: Any) -> Any:
-        trace.effect(function, *values, kind=node)
+    def function(run: Evaluation, through: Any, *values: Any) -> Any:
+        if run.generator_of:
+            look(*[each.clone().array if isinstance(each, Value) else each for each in values])
         return through
 
     outputs = int(through is not None)
-    made = get_default_graph().add(kind, compute, through, *values, name=name, outputs=outputs)
+    made = get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
     return made.outputs[0] if outputs else made
 
 
@@ -54,7 +54,8 @@ def Assert(condition: Any, data: Any, name: str | None = None) -> Operation:
     def explain(*arrays: Any) -> Exception:
         return InvalidArgumentError("assertion failed: " + " ".join(map(str, arrays)))
 
-    return _watching("Assert", explain, [convert_to_tensor(condition), *data], name, node="check")
+    operands = [convert_to_tensor(condition), *data]
+    return _watching("Assert", lambda holds, *arrays: require(holds, explain, *arrays), operands, name)
 
 
 def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") -> Operation:
@@ -70,8 +71,10 @@ def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Ten
         kind = "NaN" if np.isnan(array).any() else "Inf"
         return InvalidArgumentError(f"{message} : Tensor had {kind} values")
 
-    finite = reduce_all(_is_finite(tensor))
-    return _watching("CheckNumerics", explain, [finite, tensor], name, tensor, "check")
+    def check(array: Any) -> None:
+        require(np.isfinite(array).all(), explain, array)
+
+    return _watching("CheckNumerics", check, [tensor], name, tensor)
 
 
 def add_check_numerics_ops() -> Operation:
@@ -86,27 +89,13 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     several = isinstance(Tout, list | tuple)
     dtypes = [as_numpy(each) for each in (Tout if several else [Tout])]
 
-    def called(*arrays: Any) -> list[Any]:
-        try:
-            results = func(*arrays)
-        except Exception as error:
-            raise failed(error, made.line, made.name) from error
-        return list(map(np.asarray, results if len(dtypes) > 1 else [results], dtypes))
-
-    def compute(trace: Trace, *values: Any, dtype: Any) -> Any:
-        if trace is graph.trace:
+    def called(run: Evaluation, *values: Any, dtype: Any) -> Any:
+        if run.generator_of is None:
             raise InvalidArgumentError("only a run knows what it gives")
-        # A trace calls it, to know the shapes; the run that follows, on the same arrays, does not again.
-        arrays = [np.array(trace.traced(each).node.value) for each in values]
-        first: dict[Any, Any] = {tuple(map(bytes, arrays)): called(*arrays)}
+        results = func(*[each.array.copy() for each in values])
+        arrays = map(np.asarray, results if len(dtypes) > 1 else [results], dtypes)
+        return list(map(new_tensor, arrays))
 
-        def run(*arrays: Any) -> list[Any]:
-            known = first.pop(tuple(map(bytes, arrays)), None) if first else None
-            return known or called(*arrays)
-
-        return trace.noted(run, values, *first.values())
-
-    graph, dtype = get_default_graph(), BY_NUMPY[dtypes[0]]
-    operands = list(map(convert_to_tensor, inp))
-    made = graph.add("PyFunc", compute, *operands, name=name, outputs=len(dtypes), dtype=dtype)
+    operands, dtype = list(map(convert_to_tensor, inp)), BY_NUMPY[dtypes[0]]
+    made = get_default_graph().add("PyFunc", called, *operands, name=name, outputs=len(dtypes), dtype=dtype)
     return made.outputs if several else made.outputs[0]

@@ -2,9 +2,9 @@
 
 Each function of this package, such as ``matmul``, adds an :class:`Operation` to the default graph and returns
 its outputs, :class:`Tensor`, which have a name, a dtype and a shape, and no numbers. An operation is a
-function of autokit's tensors together with its operands. A :class:`Trace` calls it on traced tensors: once
-when the program defines it, so that shapes are known and errors come at once, and again in a session, for the
-sizes that are fed.
+function of autokit's tensors together with its operands. An :class:`Evaluation` calls it: once when the
+program defines it, on examples, so that shapes are known and errors come at once, and again in each run of a
+session.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import numpy as np
 
 from autokit.base import doors
 from autokit.base.dtypes import BY_NUMPY
+from autokit.base.generator import Generator
+from autokit.engine.detours import new_array
 from autokit.engine.modes import enable_grad
-from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
+from autokit.static import errors
 from autokit.static import graph as calls
-from autokit.static.errors import OpError, Untraceable, described, failed, program_line
+from autokit.static.errors import DEFINED, OpError, described, failed, program_line
 from autokit.static.graph import mapped
 from autokit.static.tf.shapes import UNKNOWN, TensorShape, as_numpy, converted, different
-from autokit.static.traced import Tape, Traced
-from autokit.static.tracing import Tracing
 
 __all__ = [
     *("Graph", "GraphKeys", "Operation", "Tensor", "add_to_collection", "control_dependencies"),
@@ -71,8 +71,8 @@ class Operation:
     ----------
     name, type : str
         Such as ``"layer/MatMul_1"`` and ``"MatMul"``.
-    compute : callable or None
-        Called with the :class:`Trace`, the values of ``operands``, and ``settings``.
+    function : callable or None
+        Called with the :class:`Evaluation`, the values of ``operands``, and ``settings``: what it computes.
     inputs, outputs : list of Tensor
         The tensors among the operands and the settings, and the results.
     scope : Scope
@@ -83,13 +83,13 @@ class Operation:
     """
 
     def __init__(
-        self, graph: Graph, name: str, kind: str, compute: Any, operands: Any, settings: Any
+        self, graph: Graph, name: str, kind: str, function: Any, operands: Any, settings: Any
     ) -> None:
-        self.graph, self.name, self.type, self.compute = graph, name, kind, compute
+        self.graph, self.name, self.type, self.function = graph, name, kind, function
         self.operands, self.settings = operands, settings
         self.inputs: list[Tensor] = tensors_in((operands, settings), Tensor)
         self.line, self.scope, self.place = program_line(), graph.scopes[-1], len(graph.operations)
-        self.outputs: list[Tensor] = []
+        self.outputs: list[Any] = []
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run it in ``session``, by default in that of the ``with`` block."""
@@ -112,8 +112,6 @@ class Tensor:
     Attributes
     ----------
     op : Operation
-    example : autokit's tensor or None
-        What the definition computes it as; None where not even the number of dimensions is known.
     """
 
     __array_priority__ = 1000
@@ -121,9 +119,13 @@ class Tensor:
 
     def __init__(self, op: Operation) -> None:
         self.op, self.graph = op, op.graph
-        self.example: Any = None
         self.name = f"{op.name}:{len(op.outputs)}"
         op.outputs.append(self)
+
+    @property
+    def example(self) -> Any:
+        """What the definition computes it as; None where not even the number of dimensions is known."""
+        return self.graph.examples.values.get(self, [None])[-1]
 
     @property
     def dtype(self) -> Any:
@@ -148,7 +150,7 @@ class Tensor:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={dtype}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return doors.mimebundle(picture(needed([self.op])))
+        return doors.mimebundle(doors.program(outlined(needed([self.op]))[0]))
 
     def __bool__(self) -> bool:
         raise _no_number("Using a `tf.Tensor` as a Python `bool` is not allowed.")
@@ -161,116 +163,93 @@ class Tensor:
 
 
 def _no_number(words: str) -> Exception:
-    return Untraceable(
+    return errors.Untraceable(
         f"{words}\n  {described(program_line())}\n  The graph is only defined, and there is no number yet: "
         "tf.where(condition, a, b) and tf.cond choose in the graph, tf's functions compute in it, and "
         "session.run(tensor) gives the number."
     )
 
 
-class Trace:
-    """Operations at work on traced tensors.
+class Evaluation:
+    """Operations at work, one after the other, on autokit's tensors.
+
+    Parameters
+    ----------
+    given : dict
+        The values that tensors have before: variables, and what is fed.
+    generator_of : callable or None
+        The generator of an operation that draws random numbers. None while the graph is defined: then the
+        values are examples, which nothing checks or shows.
 
     Attributes
     ----------
-    tape : Tape
-        What is written down.
-    array_of, generator_of : callable
-        The array of a variable, and the generator of an operation that draws random numbers.
-    operation : Operation
-        The one that is computing.
     values : dict
         For each tensor the values that it has one after the other: of a variable, the last is the newest.
-    states : dict
-        For each variable that takes part the node of its array.
+    changed : dict
+        For each variable that is assigned its newest value.
+    operation : Operation
+        The one that is computing.
     """
 
     operation: Operation
 
-    def __init__(self, array_of: Callable[..., Any], generator_of: Callable[[Operation], Any]) -> None:
-        self.tape, self.array_of, self.generator_of = Tape(), array_of, generator_of
-        self.tracing = Tracing(self.tape)
-        self.values: dict[Tensor, list[Any]] = {}
-        self.states: dict[Tensor, calls.Node] = {}
+    def __init__(self, given: dict[Tensor, Any], generator_of: Callable[[Operation], Any] | None) -> None:
+        self.values = {tensor: [value] for tensor, value in given.items()}
+        self.generator_of = generator_of
+        self.changed: dict[Tensor, Any] = {}
 
-    def run(self, operation: Operation) -> None:
-        """Let ``operation`` compute, if it does; its nodes have the line that defined it."""
-        if operation.compute is None:
+    def run(self, operations: Iterable[Operation]) -> Iterator[Operation]:
+        """Let ``operations`` compute, and yield each; an error says which of them failed."""
+        for operation in operations:
+            try:
+                self.compute(operation)
+            except Exception as error:
+                raise failed(error, operation) from error
+            yield operation
+
+    def compute(self, operation: Operation) -> None:
+        """Let ``operation`` compute, if it does; outputs that are fed stay as they are."""
+        if operation.function is None:
             return
-        tape, self.operation = self.tape, operation
-        start = len(tape.graph.nodes)
-        tape.phase, tape.operation = operation.scope.phase, ""
         operands, settings = mapped((operation.operands, operation.settings), self.value_of)
-        results = operation.compute(self, *operands, **settings)
-        for node in tape.graph.nodes[start:]:
-            if node.kind != "state":
-                node.line, node.module = operation.line, operation.name.rpartition("/")[0]
-            if node.kind == "check":
-                node.function = partial(_explained, node.function, operation)
+        self.operation, line = operation, DEFINED.set(operation.line)
+        try:
+            results = operation.function(self, *operands, **settings)
+        finally:
+            DEFINED.reset(line)
         several = results if isinstance(results, tuple | list) else (results,)
         for tensor, value in zip(operation.outputs, several):
-            self.values.setdefault(tensor, [value])  # it may be fed
-            if value is not None:
-                self.traced(value).node.label = self.traced(value).node.label or tensor.name
-                learning(value)
+            self.values.setdefault(tensor, [learning(value)])
 
     def value_of(self, operand: Any) -> Any:
         """The newest value of a tensor; other operands are what they are."""
         if not isinstance(operand, Tensor):
             return operand
-        if operand.is_variable and operand not in self.values:
-            self.states[operand] = self.give(operand, self.array_of(operand), "state")
-        value = self.values[operand][-1]
+        value = self.values.get(operand, [None])[-1]
+        if value is None and operand.is_variable:
+            words = f"Attempting to use uninitialized value {operand.op.name}"
+            words += ": run tf.global_variables_initializer() first"
+            raise failed(errors.FailedPreconditionError(words), operand.op)
         if value is None:
             raise ValueError(f"{operand.name} has no value: no gradient reaches it")
         return value
 
-    def give(self, tensor: Tensor, array: np.ndarray, kind: str = "input") -> calls.Node:
-        """Let ``tensor`` be an input, or a state, in place of what its operation computes."""
-        traced = self.tape.given(kind, array, tensor.op.name)
-        traced.node.line = tensor.op.line
-        self.values[tensor] = [learning(new_tensor(traced))]
-        return traced.node
-
-    def traced(self, value: Any) -> Traced:
-        """The array of a value; one that was known from the start becomes a constant."""
-        value.array = self.tracing.created(value.array)
-        return value.array
-
-    def effect(self, function: Callable[..., Any], *values: Any, kind: str = "effect") -> None:
-        """Let each run that needs this operation call ``function`` with ``values``, tensors and words."""
-        arrays = tuple([self.traced(each) if isinstance(each, Value) else each for each in values])
-        self.tape.add(kind, self.operation.type, function, self.tape.lifted(arrays))
-
-    def noted(self, function: Callable[..., Any], values: Any, results: Any) -> Any:
-        """What each run gets by a call; it is like ``results``, and no derivative flows through."""
-        nodes, name = tuple([self.traced(each).node for each in values]), self.operation.type
-        return list(map(new_tensor, self.tape.parts(name, function, nodes, {}, list(results), "effect")))
-
     def assign(self, variable: Tensor, value: Any) -> Any:
         """Let ``variable`` have ``value`` from this place of the program on."""
-        array, declared = self.traced(value), variable.example.array
-        if (array.shape, array.dtype) != (declared.shape, declared.dtype):
-            given = f"{array.dtype.name}{list(array.shape)}: write tf.reshape or tf.cast"
+        newest, declared = learning(value.clone().detach()), variable.example
+        if (newest.shape, newest.dtype) != (declared.shape, declared.dtype):
+            given = f"{newest.dtype.name}{list(newest.shape)}: write tf.reshape or tf.cast"
             raise ValueError(f"Shapes and dtypes must be equal: {variable!r} cannot be assigned {given}")
-        if variable not in self.states:
-            state = self.tape.given("state", self.array_of(variable, written=True), variable.op.name)
-            self.states[variable] = state.node
-        self.tape.graph.updates[self.states[variable]] = array.node
-        newest = learning(new_tensor(Traced(self.tape, array.node)))
         self.values.setdefault(variable, []).append(newest)
+        self.changed[variable] = newest
         return newest
 
 
 def learning(value: Any) -> Any:
     """``value``, by which there are derivatives if it can have some."""
-    value._requires_grad = value.array.dtype.kind == "f"
+    if value is not None:
+        value._requires_grad = value.array.dtype.kind == "f"
     return value
-
-
-def _explained(explain: Any, operation: Operation, *values: Any) -> Exception:
-    """The error of a check, with the line that defined its operation."""
-    return failed(explain(*values), operation.line, operation.name)
 
 
 class Graph:
@@ -282,7 +261,7 @@ class Graph:
         self.scopes = [Scope()]
         self.seed: int | None = None
         self.collections: dict[str, list[Any]] = {}
-        self.trace = Trace(lambda variable, written=False: variable.example.array, lambda operation: None)
+        self.examples = Evaluation({}, None)
 
     def as_default(self) -> Any:
         """A ``with`` block whose operations are added to this graph."""
@@ -303,7 +282,7 @@ class Graph:
 
     def picture(self) -> Any:
         """The graph to draw: a box for each operation, and one for the steps of an optimizer."""
-        return picture(self.operations)
+        return doors.program(outlined(self.operations)[0])
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return doors.mimebundle(self.picture())
@@ -321,10 +300,10 @@ class Graph:
         return name
 
     def add(
-        self, kind: str, compute: Any, *operands: Any, name: Any = None, outputs: int = 1, **settings: Any
+        self, kind: str, function: Any, *operands: Any, name: Any = None, outputs: int = 1, **settings: Any
     ) -> Operation:
-        """Define an operation with so many ``outputs``; trace it, unless only a run knows the shapes."""
-        operation = Operation(self, self.unique_name(name or kind), kind, compute, operands, settings)
+        """Define an operation with so many ``outputs``, with examples of them if its operands have some."""
+        operation = Operation(self, self.unique_name(name or kind), kind, function, operands, settings)
         for _ in range(outputs):
             Tensor(operation)
         if any([each.graph is not self for each in operation.inputs]):
@@ -339,9 +318,8 @@ class Graph:
         """Compute ``operation`` on examples, so that its outputs have shapes; a run may have to know more."""
         shapes = [each.shape for each in operation.inputs]
         try:
-            self.trace.run(operation)
-            for tensor in operation.outputs:
-                tensor.example = self.trace.values[tensor][-1]
+            with enable_grad():
+                self.examples.compute(operation)
         except OpError:
             pass
         except (RuntimeError, ValueError) as error:
@@ -369,20 +347,24 @@ def needed(wanted: Iterable[Any], fed: Container[Tensor] = ()) -> list[Operation
     return sorted(seen, key=lambda operation: operation.place)
 
 
-def picture(operations: Iterable[Operation]) -> Any:
-    """The graph to draw of ``operations``: a box for each, and one for all those of an optimizer's scope."""
+def outlined(operations: Iterable[Operation]) -> tuple[calls.Graph, dict[Any, calls.Node]]:
+    """``operations`` as a graph to look at, and its node for each output, or an operation without any."""
     graph = calls.Graph()
     nodes: dict[Any, calls.Node] = {}
     for each in operations:
         kind = {"Placeholder": "input", "VariableV2": "state", "Const": "const"}.get(each.type, "call")
-        before = dict.fromkeys([getattr(one, "op", one) for one in (*each.inputs, *each.scope.waits)])
-        example = each.outputs[0].example if each.outputs else None
-        node = calls.Node(each.place, kind, each.type, None, tuple([nodes[one] for one in before]))
-        node.shape, node.dtype = getattr(example, "shape", None), getattr(example, "dtype", None)
-        node.label, node.line, node.phase = each.name, each.line, each.scope.phase
-        node.operation = each.scope.prefix.rstrip("/") if node.phase == "update" else each.name
-        nodes[each] = graph.add(node)
-    return doors.program(graph)
+        before = [*each.inputs, *[(getattr(one, "op", one).outputs or [one])[0] for one in each.scope.waits]]
+        operands = tuple([nodes[one] for one in before if one in nodes])
+        for end in each.outputs or [each]:
+            example = getattr(getattr(end, "example", None), "array", None)
+            node = nodes[end] = graph.add(
+                calls.Node(len(nodes), kind, each.type, None, operands, value=example)
+            )
+            node.label = end.name if each.outputs[1:] else each.name
+            node.line, node.phase = each.line, each.scope.phase
+            node.operation = each.scope.prefix.rstrip("/") if node.phase == "update" else each.name
+            node.shape = None if example is None else end.shape
+    return graph, nodes
 
 
 GRAPHS: list[Graph] = [Graph()]
@@ -492,12 +474,13 @@ def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = 
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = signature(function)
+        draws = "rng" in parameters.parameters
 
-        def compute(trace: Trace, *values: Any, **settings: Any) -> Any:
-            if "rng" in parameters.parameters:
-                settings["rng"] = trace.generator_of(trace.operation)
-            with trace.tracing, enable_grad():
-                return function(**dict(zip(tensors, values)), **settings)
+        def compute(evaluation: Evaluation, *values: Any, **settings: Any) -> Any:
+            if draws:
+                source = evaluation.generator_of
+                settings["rng"] = source(evaluation.operation) if source else Generator()
+            return function(**dict(zip(tensors, values)), **settings)
 
         @wraps(function)
         def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
@@ -532,4 +515,4 @@ def as_operands(values: list[Any], kind: type, constant: Callable[[Any], Any]) -
 
 def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:
     """The output of a new operation ``Const``."""
-    return graph.add("Const", lambda trace: new_tensor(array), name=name).outputs[0]
+    return graph.add("Const", lambda evaluation: new_tensor(new_array(array)), name=name).outputs[0]

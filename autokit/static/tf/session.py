@@ -1,13 +1,15 @@
 """A session runs a graph of TensorFlow 1's: it keeps the values of variables and computes what is fetched.
 
-For each combination of fetches and sizes, a session traces the operations that are needed into a graph of
-NumPy's calls. The first runs interpret it, node by node; then it is compiled. Variables are fetched after all
-operations have run; TensorFlow leaves that order open.
+The first runs of a program compute its operations eagerly, one after the other. Then it is compiled, as any
+function of tensors can be. Variables are fetched after all operations have run; TensorFlow leaves that order
+open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from random import getrandbits
 from types import SimpleNamespace
 from typing import Any
@@ -15,18 +17,22 @@ from typing import Any
 import numpy as np
 
 from autokit.base.generator import Generator
-from autokit.static.emit_numpy import build
-from autokit.static.errors import FailedPreconditionError, OpError, described, failed
+from autokit.engine.modes import enable_grad, set_grad_enabled
+from autokit.engine.tensor import Tensor as Value
+from autokit.engine.tensor import new_tensor
+from autokit.static.errors import StaticError, described
 from autokit.static.graph import Node, mapped
-from autokit.static.interpret import interpret
-from autokit.static.passes import run_passes
+from autokit.static.step import Step
 from autokit.static.tf import graph as graphs
-from autokit.static.tf.graph import Graph, Operation, Tensor, Trace
+from autokit.static.tf.graph import Evaluation, Graph, Operation, Tensor, learning
 
 __all__ = ["ConfigProto", "InteractiveSession", "RunOptions", "Session"]
 
-INTERPRETED_RUNS = 3
-"""So often a program is interpreted before it is compiled."""
+EAGER_RUNS = 3
+"""So often the operations of a program run eagerly before they become a static graph."""
+
+IN_PYTHON = {"Print", "PrintV2", "PyFunc", "cond", "while"}
+"""Types of operations that do in Python what no static graph does."""
 
 
 class Program:
@@ -34,64 +40,69 @@ class Program:
 
     Attributes
     ----------
+    operations : list of Operation
+        What it computes, in this order.
     graph : Graph
-        The calls of NumPy.
-    changed : list of Variable
-        The variables that a run assigns.
-    function : callable or None
-        The compiled program.
-    results : list of ndarray
-        What the last interpreted run fetched.
+        The operations to look at, and ``nodes`` the node of each output.
+    step : Step or None
+        The program as a static graph of NumPy's calls.
+    results : list of Tensor
+        What the last run fetched that went by :meth:`steps`.
     """
 
-    def __init__(self, session: Any, fetches: list[Any], fed: dict[Tensor, np.ndarray]) -> None:
-        self.runs = 0
-        self.results: list[Any] = []
-        self.function: Callable[..., Any] | None = None
-        trace = Trace(session.array_of, session.generator_of)
-        for tensor, array in fed.items():
-            trace.give(tensor, array)
-        for operation in graphs.needed(fetches, fed):
+    def __init__(self, session: Session, fetches: list[Any], fed: list[Tensor]) -> None:
+        self.session, self.fed, self.runs = session, fed, 0
+        self.fetched = [each for each in fetches if isinstance(each, Tensor)]
+        self.operations = graphs.needed(fetches, fed)
+        self.given = [each.op for each in fed if each.op not in self.operations]
+        self.graph, self.nodes = graphs.outlined([*self.given, *self.operations])
+        self.step: Step | None = None
+        if not any([each.type in IN_PYTHON for each in self.operations]):
+            passes: list[str] | None = None if session.compiled else []
+            self.step = Step(lambda *feeds: self.end(self.evaluated(feeds)), passes=passes)
+
+    def begin(self, feeds: Sequence[np.ndarray]) -> Evaluation:
+        """What is to evaluate the operations."""
+        fed = zip(self.fed, map(learning, map(new_tensor, feeds)))
+        return Evaluation({**self.session.variables, **dict(fed)}, self.session.generator_of)
+
+    def evaluated(self, feeds: Sequence[np.ndarray]) -> Evaluation:
+        """What has evaluated the operations; no variable has changed yet."""
+        evaluation = self.begin(feeds)
+        with enable_grad():
+            deque(evaluation.run(self.operations), 0)
+        return evaluation
+
+    def end(self, evaluation: Evaluation) -> list[Value]:
+        """Write the variables; return what is fetched of tensors, which sees nothing of that."""
+        results = [evaluation.value_of(each).clone().detach() for each in self.fetched]
+        for variable, value in evaluation.changed.items():
+            self.session.load(variable, value)
+        return results
+
+    def run(self, feeds: Sequence[np.ndarray]) -> list[Value]:
+        """Run it: after some runs as a static graph, if it can be one."""
+        self.runs += 1
+        if self.step is not None and self.runs > EAGER_RUNS:
             try:
-                trace.run(operation)
-            except Exception as error:
-                raise _failed(error, operation.line, operation.name) from None
-        self.graph = graph = trace.tape.graph
-        values = [trace.value_of(each) for each in fetches if isinstance(each, Tensor)]
-        graph.outputs = [trace.traced(each).node for each in values]
-        self.changed = [variable for variable, node in trace.states.items() if node in graph.updates]
-        graph.nodes = graph.needed([*graph.roots(), *graph.inputs, *graph.states])
+                return self.step(*feeds)
+            except StaticError:  # it needs numbers, as for a shape that is computed
+                self.step = None
+            except Exception:
+                self.evaluated(feeds)  # which says what operation fails
+                raise
+        return self.end(self.evaluated(feeds))
 
     def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
-        """Interpret it, and yield each node with its value; at the end, write the variables."""
-        values.update(zip(self.graph.inputs, feeds))
-        values.update([(node, node.value) for node in self.graph.states])
-        nodes = self.graph.nodes
-        try:
-            yield from interpret(nodes, values)
-        except Exception as error:
-            at = next(node for node in nodes if node not in values)
-            raise _failed(error, at.line, at.label or at.operation or at.name) from None
-        self.results = [np.array(values[node]) for node in self.graph.outputs]  # none sees the changes below
-        new = [(state, np.array(values[node])) for state, node in self.graph.updates.items()]
-        for state, value in new:
-            state.value[...] = value
-
-    def run(self, feeds: Sequence[np.ndarray], compiled: bool) -> list[Any]:
-        """Run it; return what is fetched of tensors."""
-        self.runs += 1
-        with np.errstate(all="ignore"):
-            if compiled and self.runs > INTERPRETED_RUNS:
-                if self.function is None:
-                    self.function = build(run_passes(self.graph)[-1].after, name="session_run")
-                return list(self.function(*feeds))
-            for _ in self.steps(feeds, {}):
-                pass
-        return self.results
-
-
-def _failed(error: Exception, line: Any, name: str) -> Exception:
-    return error if isinstance(error, OpError) else failed(error, line, name)
+        """Compute operation by operation, and yield each node with its value; at the end as :meth:`run`."""
+        evaluation = self.begin(feeds)
+        for operation in chain(self.given, evaluation.run(self.operations)):
+            for end in operation.outputs or [operation]:
+                value = evaluation.values.get(end, [None])[-1]
+                node = self.nodes[end]
+                values[node] = None if value is None else value.array
+                yield node, values[node]
+        self.results = self.end(evaluation)
 
 
 class Session:
@@ -102,14 +113,12 @@ class Session:
     graph : Graph, optional
         By default the default graph.
     compiled : bool
-        Compile what runs often; else every run goes node by node.
+        Let passes make what runs often faster; else NumPy's calls run as they were traced.
 
     Attributes
     ----------
-    arrays : dict
-        The values of variables.
-    initialized : set of Variable
-        Those that have a value.
+    variables : dict
+        The values of those variables that have one, as autokit's tensors.
 
     Examples
     --------
@@ -124,22 +133,10 @@ class Session:
         self, target: str = "", graph: Graph | None = None, config: Any = None, compiled: bool = True
     ) -> None:
         self.graph, self.compiled = graph or graphs.get_default_graph(), compiled
-        self.arrays: dict[Tensor, np.ndarray] = {}
-        self.initialized: set[Tensor] = set()
+        self.variables: dict[Tensor, Value] = {}
         self.generators: dict[Operation, Any] = {}
         self.programs: dict[Any, Program] = {}
         self.accepted: set[Any] = set()  # what was fed before: tensors, with shapes and dtypes of arrays
-
-    # ------------------------------------------------------------ what a trace asks for
-
-    def array_of(self, variable: Tensor, written: bool = False) -> np.ndarray:
-        """The array of ``variable``, to be read, or only to be ``written``."""
-        if variable not in self.initialized and not written:
-            raise FailedPreconditionError(
-                f"Attempting to use uninitialized value {variable.op.name}\n  it was defined at "
-                f"{described(variable.op.line)}\n  run tf.global_variables_initializer() first"
-            )
-        return self.arrays.setdefault(variable, variable.example.array.copy())
 
     def generator_of(self, operation: Operation) -> Any:
         """The generator from which ``operation`` draws: with a seed, the same numbers in each session."""
@@ -153,9 +150,13 @@ class Session:
     # ------------------------------------------------------------ running
 
     def load(self, variable: Tensor, value: Any) -> None:
-        """Give ``variable`` a value."""
-        self.array_of(variable, written=True)[...] = value
-        self.initialized.add(variable)
+        """Give ``variable`` the value of a tensor of autokit's."""
+        tensor = self.variables.get(variable)
+        if tensor is None:
+            tensor = learning(new_tensor(np.zeros_like(variable.example.array)))
+            tensor.name = variable.op.name
+        with set_grad_enabled(False):
+            self.variables[variable] = tensor.copy_(value)
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Run what ``fetches`` need: tensors, operations, their names, or lists and dicts of these.
@@ -178,8 +179,7 @@ class Session:
         """
         program, feeds, wanted = self.prepare(fetches, feed_dict)
         results = iter(self.execute(program, feeds))
-        self.initialized.update(program.changed)
-        values = iter([next(results)[()] if isinstance(each, Tensor) else None for each in wanted])
+        values = iter([next(results).array[()] if isinstance(each, Tensor) else None for each in wanted])
         return mapped(fetches, lambda _: next(values))
 
     def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[np.ndarray], list[Any]]:
@@ -190,12 +190,12 @@ class Session:
         key = (*wanted, *[(tensor, array.shape) for tensor, array in fed.items()])
         program = self.programs.get(key)
         if program is None:
-            program = self.programs[key] = Program(self, wanted, fed)
+            program = self.programs[key] = Program(self, wanted, list(fed))
         return program, list(fed.values()), wanted
 
-    def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
+    def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Value]:
         """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
-        return program.run(feeds, self.compiled)
+        return program.run(feeds)
 
     def debug(self, fetches: Any = None, feed_dict: Any = None) -> Any:
         """This session under a debugger; with ``fetches`` a widget in which a run of them goes by steps."""

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd import grad
-from autokit.engine.modes import enable_grad
 from autokit.engine.tensor import new_tensor
 from autokit.ops.create import ones_like
 from autokit.serialization import load, save
@@ -16,7 +15,7 @@ from autokit.static.errors import NotFoundError, described
 from autokit.static.tf import values
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import sqrt
-from autokit.static.tf.graph import Operation, Tensor, Trace, name_scope, needed, scoped
+from autokit.static.tf.graph import Evaluation, Operation, Tensor, name_scope, needed, scoped
 
 
 def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
@@ -30,13 +29,14 @@ def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
                 "has what a for loop of Python's defines"
             )
 
-    def compute(trace: Trace, *ends: Any) -> list[Any]:
-        with trace.tracing, enable_grad():
-            return _derivatives([trace.values.get(x, []) for x in sources], ends)
+    def derive(run: Evaluation, *ends: Any) -> list[Any]:
+        return _derivatives([run.values.get(x, []) for x in sources], ends)
 
     with scoped(phase="backward"):
-        slopes = graph.add("Gradients", compute, *ends, name=name, outputs=len(sources)).outputs
-    missing = [x not in behind or graph.trace.values.get(g, [x])[0] is None for x, g in zip(sources, slopes)]
+        slopes = graph.add("Gradients", derive, *ends, name=name, outputs=len(sources)).outputs
+    missing = [
+        x not in behind or graph.examples.values.get(g, [x])[0] is None for x, g in zip(sources, slopes)
+    ]
     return [None if is_missing else slope for is_missing, slope in zip(missing, slopes)]
 
 
@@ -176,7 +176,7 @@ class Saver:
         """Write the file; return its path."""
         step = sess.run(global_step) if isinstance(global_step, Tensor) else global_step
         path = save_path if step is None else f"{save_path}-{step}"
-        save({name: new_tensor(sess.array_of(each).copy()) for name, each in self.variables.items()}, path)
+        save({name: new_tensor(value) for name, value in sess.run(self.variables).items()}, path)
         return path
 
     def restore(self, sess: Any, save_path: str) -> None:
@@ -186,7 +186,7 @@ class Saver:
             if name not in found:
                 line = described(variable.op.line)
                 raise NotFoundError(f"Key {name} not found in checkpoint\n  it is defined at {line}")
-            sess.load(variable, found[name].numpy())
+            sess.load(variable, found[name])
 
 
 __getattr__ = absent("tf.train", globals())

@@ -19,7 +19,7 @@ from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
 from autokit.static.tf.functions import identity
-from autokit.static.tf.graph import GraphKeys, Operation, Tensor, Trace, defines, get_default_graph
+from autokit.static.tf.graph import GraphKeys, Operation, Tensor, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy, converted
 
 float32 = dtypes.BY_NAME["float32"]
@@ -31,18 +31,18 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     made = graph.add("Placeholder", _not_fed, name=name, dtype=kind).outputs[0]
     if shape is not None:
         sizes = [prime if size is UNKNOWN else size for size, prime in zip(TensorShape(shape), OPEN)]
-        graph.trace.give(made, np.broadcast_to(np.zeros((), kind.numpy), sizes))
-        made.example = graph.trace.value_of(made)
+        zeros = np.broadcast_to(np.zeros((), kind.numpy), sizes)
+        graph.examples.values[made] = [graphs.learning(new_tensor(zeros))]
     return made
 
 
-def _not_fed(trace: Trace, dtype: Any) -> None:
-    tensor = trace.operation.outputs[0]
+def _not_fed(run: graphs.Evaluation, dtype: Any) -> None:
+    tensor = run.operation.outputs[0]
     name, kind = tensor.op.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
     shape = str(tensor.shape).strip("(),").replace(" ", "")
     raise InvalidArgumentError(
-        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]\n  it "
-        f"was defined at {described(tensor.op.line)}\n  write session.run(…, feed_dict={{{name}: …}})"
+        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]: write "
+        f"session.run(…, feed_dict={{{name}: …}})"
     )
 
 
@@ -133,7 +133,7 @@ def truncated_normal(
 def assign(ref: Any, value: Any, name: str = "Assign") -> Tensor:
     """Change a variable in each run that needs it; the result is the new value."""
     value = value if isinstance(value, Tensor) else constant(value, ref.dtype, name=f"{ref.op.name}/value")
-    return ref.graph.add("Assign", lambda trace, new: trace.assign(ref, new), value, name=name).outputs[0]
+    return ref.graph.add("Assign", lambda run, new: run.assign(ref, new), value, name=name).outputs[0]
 
 
 def assign_add(ref: Any, value: Any, name: str = "AssignAdd") -> Tensor:
@@ -172,7 +172,8 @@ class Variable(Tensor):
                 raise ValueError("initial_value must have a shape specified")
             super().__init__(graph.add("VariableV2", None, name=name, outputs=0))
             graph.named[self.name] = self
-            self.example = new_tensor(np.zeros(value.example.array.shape, as_numpy(dtype or value.dtype)))
+            zeros = new_tensor(np.zeros(value.example.shape, as_numpy(dtype or value.dtype)))
+            graph.examples.values[self] = [graphs.learning(zeros)]
             self.initializer = self.assign(value, f"{name}Assign/").op
         graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
         if trainable:
