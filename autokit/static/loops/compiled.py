@@ -107,9 +107,11 @@ class Compiled(OwnMemory):
 
     def new_function(self) -> Callable[..., Any]:
         """A function with memory of its own."""
-        memory = {node: _memory_of(node) for node in self.kept}
+        memory = {node: _memory_of(node) for node in self.kept if isinstance(node, Node)}
         numbers = [address_of_gemm("s"), address_of_gemm("d")]
-        addresses = np.array(numbers + [array.ctypes.data for array in memory.values()], np.int64)
+        addresses = np.array(
+            numbers + [memory[node].ctypes.data if node in memory else node for node in self.kept], np.int64
+        )
         results = tuple([memory[self.group.memory.get(node, node)] for node in self.group.outputs])
         given, function = self.group.given, self.function
 

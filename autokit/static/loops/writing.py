@@ -161,12 +161,14 @@ class Text:
         for root, calls in group.loops.items():
             body += self._product(root) if is_product(root) or root in group.descents else self._loops(calls)
         given = {f"x{k}": node for k, node in enumerate(group.given)}
-        checks = [f"if {x}.size != {node.value.size}: return 1" for x, node in given.items()]
-        for x in given:
-            for node in group.memory:
-                start, end = [f"{self._address(node)} + {size}" for size in (0, node.value.nbytes)]
-                checks += [f"if {x}.ctypes.data < {end} and {start} < {x}.ctypes.data + {x}.nbytes:"]
-                checks += [f"    return {NEEDS_COPIES}"]
+        checks = [f"x{k}_at = x{k}.ctypes.data" for k in range(len(given))]
+        checks += [f"if {x}.size != {node.value.size}: return 1" for x, node in given.items()]
+        if given and group.memory:
+            bounds = [f"({self._address(node)}, {node.value.nbytes})" for node in group.memory]
+            checks.append(f"for other, size in ({', '.join(bounds)},):")
+            for x, node in given.items():
+                shared = f"{x}_at < other + size and other < {x}_at + {node.value.nbytes}"
+                checks.append(f"    if {shared}: return {NEEDS_COPIES}")
         lines = [
             *checks,
             *[f"{pointer} = {text}" for text, pointer in self.pointers.items()],
@@ -181,10 +183,8 @@ class Text:
     def _address(self, node: Node) -> str:
         node = self.group.memory.get(node, node)
         if node in self.group.given:
-            return f"x{self.group.given.index(node)}.ctypes.data"
-        if node not in self.kept:
-            self.kept.append(node)
-        return f"a[{self.kept.index(node) + 2}]"
+            return f"x{self.group.given.index(node)}_at"
+        return self._number(node)
 
     def _element(self, place: Place, last: str = "") -> str:
         """An element in memory, where truth is a byte; with ``last`` in place of the last axis's index."""
@@ -229,7 +229,7 @@ class Text:
             lines.append(f"{name} = {node.dtype.name}({value})")
             if node is calls[-1] or node in self.group.outputs or node in self.group.memory:
                 stores.append(f"{self._element(result_of(node))} = {name}")
-        return nest(shape, range(len(shape)), [*lines, *stores])
+        return self._nest(shape, range(len(shape)), [*lines, *stores])
 
     def _reduction(self, node: Node, form: str, value: str, lines: list[str], stores: list[str]) -> list[str]:
         """Take elements into a sum, a maximum or the like: in a register, or row by row in memory."""
@@ -244,16 +244,27 @@ class Text:
         if kept[-1:] == [*axes[-1:]]:
             total, start = self._element(result), self._element(place_of(node, node.shape))
             lines += [f"{item} = {kind}({value})", f"{total} = {kind}({form.format(total, item)})"]
-            fill = nest(node.shape, range(len(node.shape)), [f"{start} = {kind}({first})"])
-            return [*fill, *nest(shape, axes, [*lines, *stores])]
+            fill = self._nest(node.shape, range(len(node.shape)), [f"{start} = {kind}({first})"])
+            return [*fill, *self._nest(shape, axes, [*lines, *stores])]
         is_sum = node.function == np.add.reduce and node.dtype.kind == "f"
         wide = "float64" if is_sum else kind  # long sums of float32 would round too often
         combined = f"plus({total}, {item})" if is_sum else form.format(total, item)
         lines += [f"{item} = {wide}({value})", f"{total} = {wide}({combined})", *stores]
-        inner = nest(shape, [axis for axis in axes if axis not in kept], lines)
-        return nest(
+        inner = self._nest(shape, [axis for axis in axes if axis not in kept], lines)
+        return self._nest(
             shape, kept, [f"{total} = {wide}({first})", *inner, f"{self._element(result)} = {kind}({total})"]
         )
+
+    def _nest(self, shape: tuple[int, ...], axes: Sequence[int], lines: list[str]) -> list[str]:
+        """Lines in loops over some axes of a shape."""
+        for axis in reversed(axes):
+            lines = [f"for i{axis} in range({self._number(shape[axis])}):", *indented(lines)]
+        return lines
+
+    def _number(self, what):
+        if what not in self.kept:
+            self.kept.append(what)
+        return f"a[{self.kept.index(what) + 2}]"
 
     def _operand(self, value: Any, dtype: np.dtype[Any], calls: list[Node]) -> str:
         """A number, what these loops have computed, or an element in memory, in the dtype that is needed."""
@@ -266,10 +277,3 @@ class Text:
 def indented(lines: list[str]) -> list[str]:
     """Lines in a loop or a function."""
     return [f"    {line}" for line in lines]
-
-
-def nest(shape: tuple[int, ...], axes: Sequence[int], lines: list[str]) -> list[str]:
-    """Lines in loops over some axes of a shape."""
-    for axis in reversed(axes):
-        lines = [f"for i{axis} in range({shape[axis]}):", *indented(lines)]
-    return lines
