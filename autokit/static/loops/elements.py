@@ -90,7 +90,9 @@ def first_of(node: Node) -> Any:
 def formula_of(node: Node) -> tuple[str, list[tuple[Any, np.dtype[Any]]]]:
     """What an element is computed from: a form, and the operands, each with the dtype that it has there."""
     name, kinds, values = node.name.removesuffix(".reduce"), [node.dtype], node.args
-    if node.kind == "check" or node.function is np.where:
+    if node.kind == "check":  # whose other operands explain
+        kinds = [TRUTH]
+    elif node.function is np.where:
         kinds = [TRUTH, node.dtype, node.dtype]
     elif node.function is np.take_along_axis:
         kinds, values = [np.dtype(np.int64)], node.args[1:]

@@ -257,7 +257,7 @@ class Text:
 
     def _nest(self, shape: tuple[int, ...], axes: Sequence[int], lines: list[str]) -> list[str]:
         """Lines in loops over some axes of a shape."""
-        for axis in reversed(axes):
+        for axis in [axis for axis in reversed(axes) if shape[axis] > 1]:
             lines = [f"for i{axis} in range({self._number(shape[axis])}):", *indented(lines)]
         return lines
 
