@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from operator import getitem
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
     for run in [list(nodes) for is_compiled, nodes in runs if is_compiled]:
         if len(run) >= FEW:
             group = Group(graph, run, run[-1] is calls[-1])
-            function = Compiled(graph, group, f"{name}_loops_{len(roots)}")
+            function: Any = Compiled(graph, group, f"{name}_loops_{len(roots)}")
             values = tuple([node.value for node in group.outputs])
             given = tuple([twins[node] for node in group.given])
             call = Node(0, "call", function.name, function, given, {}, values)

@@ -108,10 +108,8 @@ class Compiled(OwnMemory):
     def new_function(self) -> Callable[..., Any]:
         """A function with memory of its own."""
         memory = {node: _memory_of(node) for node in self.kept if isinstance(node, Node)}
-        numbers = [address_of_gemm("s"), address_of_gemm("d")]
-        addresses = np.array(
-            numbers + [memory[node].ctypes.data if node in memory else node for node in self.kept], np.int64
-        )
+        numbers = [memory[each].ctypes.data if isinstance(each, Node) else each for each in self.kept]
+        addresses = np.array([address_of_gemm("s"), address_of_gemm("d"), *numbers], np.int64)
         results = tuple([memory[self.group.memory.get(node, node)] for node in self.group.outputs])
         given, function = self.group.given, self.function
 
@@ -124,27 +122,19 @@ class Compiled(OwnMemory):
                 copies = [np.array(array, node.dtype, order="C") for array, node in zip(args, given)]
                 status = function(*copies, addresses)
             if status:
-                raise self._reason(args)
+                self._explain(args)
             return results
 
         run.memory = memory  # type: ignore[attr-defined]  # which lives as long as its addresses are used
         return run
 
-    def _reason(self, args: tuple[Any, ...]) -> Exception:
-        """Why a run stopped: the same calls, one by one. The states are as they were before."""
+    def _explain(self, args: tuple[Any, ...]) -> None:
+        """Raise what stopped a run: the same calls, one by one. The states are as they were before."""
         values = {state: state.value for state in self.graph.states} | dict(zip(self.group.given, args))
-        others = (node for node in self.graph.nodes if node not in values)
-        known = (node for node in others if values.keys() >= set(node.operands()))
-        try:
-            list(
-                interpret(
-                    (node for node in known if node in self.group.home or node.kind in ("const", "view")),
-                    values,
-                )
-            )
-        except Exception as error:
-            return error
-        return RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
+        inner = {each for each in self.graph.nodes if each.kind in ("const", "view")} | self.group.home.keys()
+        rest = [node for node in self.graph.nodes if node in inner and node not in values]
+        list(interpret((node for node in rest if values.keys() >= set(node.operands())), values))
+        raise RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
 
 
 def _memory_of(node: Node) -> np.ndarray:
