@@ -148,9 +148,10 @@ def has_loop(node: Node) -> bool:
         if is_product(node):
             kinds = {node.dtype, *[matrix_of(each)[0].dtype for each in node.args]}
             return node.dtype.kind == "f" and len(kinds) == 1
-        used = formula_of(node), is_reduction(node) and first_of(node)
-        if node.function is np.take_along_axis:
-            row_of(node)
-        return bool(used) and node.settings.keys() <= {"axis", "keepdims", "initial", "dtype"}
+        more = (
+            first_of if is_reduction(node) else row_of if node.function is np.take_along_axis else formula_of
+        )
+        more(node)
+        return bool(formula_of(node)) and node.settings.keys() <= {"axis", "keepdims", "initial", "dtype"}
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return False  # NumPy or Numba does not take such dtypes or shapes
