@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,17 +26,9 @@ def pointer(address, dtype):
 
 
 def gemm(routine, given):
-    turned_a, turned_b, m, n, k, alpha, a, width_a, b, width_b, beta, c, width_c = given
-    dtype = type(alpha)
-
-    def matrix(address, rows, columns, width):
-        array = pointer(address, dtype)[: (columns - 1) * width + rows]
-        return np.lib.stride_tricks.as_strided(array, (rows, columns), np.array((1, width)) * array.itemsize)
-
-    one = matrix(a, k, m, width_a).T if turned_a == ord("T") else matrix(a, m, k, width_a)
-    two = matrix(b, n, k, width_b).T if turned_b == ord("T") else matrix(b, k, n, width_b)
-    result = matrix(c, m, n, width_c)
-    result[...] = alpha * (one @ two) + (beta * result if beta else 0)
+    held = [np.array(each) for each in given]
+    numbers = [each if at in (6, 8, 11) else held[at].ctypes.data for at, each in enumerate(given)]
+    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 13)(int(routine))(*[int(each) for each in numbers])
 
 
 def places(a):
@@ -46,19 +38,13 @@ def places(a):
 
 MORE_UNARY = {
     "tanh": np.sign,  # NumPy's own tanh rounds otherwise
+    "double": lambda a: np.clip(a, -1, 2).astype(np.float64).prod(0) / 4 if a.ndim else a[...],
+    "none": lambda a: a[..., :0].sum(-1) if a.ndim else a,
     "mean": lambda a: (a * 12).mean(-1) if a.ndim else a,
     "smallest": lambda a: a.min(0) if a.ndim else a,
-    "product": lambda a: a.prod(-1) if a.ndim else a,
-    "any": lambda a: (a > 0).any(0) if a.ndim else a > 1,
-    "all": lambda a: np.logical_and(a > -3, np.logical_not(a < 0)).all(),
-    "double": lambda a: a.astype(np.float64) / 4,
-    "exponential": lambda a: np.exp(np.where(a > 0, -np.inf, 0)),
-    "clipped": lambda a: np.clip(a, -1, 2),
+    "nan": lambda a: np.where(np.isnan(np.maximum(np.where(a > 0, np.nan, a), 1)), 2, a),
     "below largest": lambda a: a - a.max(-1, keepdims=True) if a.ndim else a,
     "along": lambda a: np.take_along_axis(a, places(a)[..., :1], -1) if a.ndim and a.shape[-1] > 1 else a,
-    "rows": lambda a: a[places(a).reshape(-1)[:2]] if a.ndim and len(a) > 1 else a,
-    "sum of a block": lambda a: np.stack([a, a]).sum((0, -1)) if a.ndim == 2 else a,
-    "none": lambda a: a[..., :0].sum(-1) if a.ndim else a,
     "checked": lambda a: checked(a),
 }
 MORE_BINARY = {
@@ -67,7 +53,6 @@ MORE_BINARY = {
     "outer": lambda a, b: a[:, :1] @ b[:1] if a.ndim == b.ndim == 2 else a,
     "descended": lambda a, b: a - np.float32(0.5) * (a[:, :1] @ b[:1]) if a.ndim == b.ndim == 2 else a,
     "momentum": lambda a, b: a * 0.5 + (b[:, :1] @ b[:1]) if a.shape == b.shape == (3, 4) else a,
-    "vector": lambda a, b: a @ b[0] if a.ndim == b.ndim == 2 else a,
 }
 
 
@@ -77,15 +62,17 @@ def checked(a):
 
 
 NAMES = [*UNARY, *BINARY, *MORE_UNARY, *MORE_BINARY]
-PLACES = st.integers(0, 99)
-MORE = st.lists(st.tuples(st.sampled_from(NAMES), PLACES, PLACES), min_size=1, max_size=12)
+MORE = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=12
+)
 
 
-@pytest.fixture(scope="module")
-def more():
+@pytest.fixture(scope="module", autouse=True)
+def more(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(programs, "UNARY", UNARY | MORE_UNARY)
         patch.setattr(programs, "BINARY", BINARY | MORE_BINARY)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 
@@ -94,7 +81,7 @@ def in_python():
     """The text of the loops runs as it stands, without Numba, which takes a second for each."""
 
     def plain(source, name, kinds):
-        module: dict[str, Any] = {}
+        module = {}
         exec(source, module)
         module |= {"pointer": pointer, "gemm": gemm, "plus": np.add}
 
@@ -113,20 +100,13 @@ def in_python():
 
 @settings(max_examples=300, deadline=None, report_multiple_bugs=False)
 @given(MORE)
-def test_loops_compute_what_the_interpreter_computes(more: None, steps: list[Any]) -> None:
+def test_loops_compute_what_the_interpreter_computes(steps):
     with in_python():
         assert_agrees(traced(steps), build=emit_loops.build)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def folder(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
-
-
 @pytest.mark.parametrize("seed", range(4))
-def test_numba_takes_the_text(more, seed):
+def test_numba_takes_the_text(seed):
     random = np.random.RandomState(seed)
     steps = [(name, *random.randint(0, 8, 2)) for name in random.permutation(NAMES)[:30]]
     assert_agrees(traced(steps), build=emit_loops.build)
@@ -153,24 +133,16 @@ def descent():
     return tape.graph
 
 
-def compiled_in(program):
-    return [each for each in program._given.values() if isinstance(each, compiled.Compiled)]
-
-
-def test_a_step_is_one_function_in_which_a_weight_moves_by_one_product():
-    (function,) = compiled_in(emit_loops.build(descent()))
-    assert function.source.count("gemm(") == 2
-    *_, line = [line for line in function.source.splitlines() if "gemm(" in line]
-    assert "float32(-0.1)" in line
-
-
-def test_a_function_is_taken_from_the_disk():
+def test_a_step_is_one_function_from_the_disk_in_which_a_weight_moves_by_one_product():
     emit_loops.build(descent())
-    (function,) = compiled_in(emit_loops.build(descent()))
+    given = emit_loops.build(descent())._given.values()
+    (function,) = [each for each in given if isinstance(each, compiled.Compiled)]
     assert sum(function.function.stats.cache_hits.values()) == 1
+    first, last = [line for line in function.source.splitlines() if "gemm(" in line]
+    assert "float32(-0.1)" in last and "float32(-0.1)" not in first
 
 
-def test_an_index_or_a_check_stops_the_run_before_a_state_changes():
+def test_an_index_or_a_check_stops_the_run_before_a_state_changes_and_any_layout_is_taken():
     graph = descent()
     program, before = emit_loops.build(graph), graph.states[0].value.copy()
     x, t = [node.value for node in graph.inputs]
@@ -181,13 +153,7 @@ def test_an_index_or_a_check_stops_the_run_before_a_state_changes():
     with pytest.raises((ValueError, IndexError)):
         program(x[:5], t)
     np.testing.assert_array_equal(graph.states[0].value, before)
-
-
-def test_inputs_of_any_layout_are_taken():
-    graph = descent()
-    x, t = [node.value for node in graph.inputs]
-    (loss,) = emit_loops.build(graph)(np.asfortranarray(x), t[::-1][::-1])
-    assert emit_loops.build(descent())(x, t) == (loss,)
+    assert program(np.asfortranarray(x), t[::-1][::-1]) == emit_loops.build(descent())(x, t)
 
 
 def test_an_input_that_is_also_given_out_may_share_the_memory_of_a_state():
@@ -206,7 +172,7 @@ def test_an_input_that_is_also_given_out_may_share_the_memory_of_a_state():
         np.testing.assert_array_equal(state.value, other.states[0].value)
 
 
-def test_runs_in_two_threads_have_memory_of_their_own(more):
+def test_runs_in_two_threads_have_memory_of_their_own():
     graph = traced([("below largest", 0, 0), ("sum of rows", 0, 0), ("outer", 1, 1), ("numbers", 0, 0)])
     graph.updates.clear()
     program = emit_loops.build(graph)
