@@ -10,16 +10,14 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 
 from __future__ import annotations
 
-import copy
-from itertools import chain, groupby
+from itertools import groupby
 from operator import getitem
 from typing import Any
 
 import numpy as np
 
 from autokit.static import emit_numpy
-from autokit.static.graph import Graph, Node, substitute
-from autokit.static.loops.schedule import Group, Schedule
+from autokit.static.graph import Graph, Node
 from autokit.static.memory import Lives
 
 FEW = 3
@@ -35,60 +33,46 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         If Numba is not installed.
     """
     try:
-        from autokit.static.loops.compiled import Compiled
+        from autokit.static.loops.compiled import Compiled, Group
+        from autokit.static.loops.elements import has_loop
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    graph = _with_own_outputs(graph)
-    schedule, whole, updates = Schedule(graph), _Copy(), dict(graph.updates)
-    program = whole.graph
-    program.inputs = [whole.place(node) for node in graph.inputs]
-    program.states = [whole.place(node) for node in graph.states]
-    for is_compiled, found in groupby(schedule.items, lambda item: item[0] in schedule.work):
-        items = list(found)
-        nodes = list(chain(*items))
-        if not is_compiled or len(nodes) < FEW:
-            for node in nodes:
-                whole.place(node)
-            continue
-        group, part = Group(schedule, items), _Copy()
-        part.graph.inputs = [*group.given, *group.states]
-        part.twins = {node: node for node in part.graph.inputs}
-        for node in nodes:
-            part.place(node)
-        function: Any = Compiled(group, part.graph, f"{name}_loops_{len(program.nodes)}")
-        given = tuple([whole.place(node) for node in part.graph.inputs])
-        values = tuple([node.value for node in group.outputs])
-        called = program.add(Node(0, "call", function.name, function, given, {}, values))
-        for k, node in enumerate(group.outputs):
-            whole.twins[node] = program.add(Node(0, "call", "part", getitem, (called, k), {}, node.value))
-        updates = {state: node for state, node in updates.items() if group.memory.get(node) is not state}
-    program.outputs = [whole.place(node) for node in graph.outputs]
-    program.updates = {whole.place(state): whole.place(node) for state, node in updates.items()}
+    graph = _prepared(graph)
+    program, parts, written = graph.copy(), dict[Node, Node](), dict[Node, Node]()
+    twins, roots = dict(zip(graph.nodes, program.nodes)), [*program.inputs, *program.states]
+    acts = any([node.kind in ("draw", "effect") for node in graph.nodes])  # and checks stand between them
+    calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check", "effect")]
+    runs = groupby(calls, lambda node: has_loop(node) and not (acts and node.kind == "check"))
+    for run in [list(nodes) for is_compiled, nodes in runs if is_compiled]:
+        if len(run) >= FEW:
+            group = Group(graph, run, run[-1] is calls[-1])
+            function: Any = Compiled(graph, group, f"{name}_loops_{len(roots)}")
+            values = tuple([node.value for node in group.outputs])
+            given = tuple([twins[node] for node in group.given])
+            call = Node(0, "call", function.name, function, given, {}, values)
+            found = [Node(0, "call", "part", getitem, (call, k), {}, value) for k, value in enumerate(values)]
+            parts |= zip([twins[node] for node in group.outputs], found)
+            start = program.nodes.index(twins[run[0]])
+            program.nodes[start:start] = [call, *found]
+            roots.append(call)
+            written |= group.memory
+    program.updates = {
+        twins[state]: twins[node] for state, node in graph.updates.items() if written.get(node) is not state
+    }
+    program.replace(parts)
+    program.nodes = program.needed([*roots, *program.roots()])
     return emit_numpy.build(program, name)
 
 
-def _with_own_outputs(graph: Graph) -> Graph:
-    """A copy of a graph, numbered anew, where no output lies in an input: a state may be there, too."""
+def _prepared(graph: Graph) -> Graph:
+    """A copy of a graph that begins with what is given, and where no output lies in an input.
+
+    A state may lie in the same memory.
+    """
     graph = graph.copy()
     owners = Lives(graph).owners
     for k, node in enumerate(graph.outputs):
         if any([owner.kind == "input" for owner in owners[node]]):
             graph.outputs[k] = graph.add(Node(0, "call", "copy", np.copy, (node,), {}, node.value))
-    for number, node in enumerate(graph.nodes):
-        node.id = number
+    graph.nodes.sort(key=lambda node: node.kind not in ("input", "state", "const", "number"))
     return graph
-
-
-class _Copy:
-    """A graph into which nodes of another one are copied."""
-
-    def __init__(self) -> None:
-        self.graph, self.twins = Graph(), dict[Node, Node]()
-
-    def place(self, node: Node) -> Node:
-        """The copy of a node, after those of its operands."""
-        if node not in self.twins:
-            operands = {each: self.place(each) for each in node.operands()}
-            twin = self.twins[node] = self.graph.add(copy.copy(node))
-            twin.args, twin.settings = substitute((node.args, node.settings), operands)
-        return self.twins[node]
