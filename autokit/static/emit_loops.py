@@ -40,8 +40,8 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
     graph = _prepared(graph)
     program, parts, written = graph.copy(), dict[Node, Node](), dict[Node, Node]()
     twins, roots = dict(zip(graph.nodes, program.nodes)), [*program.inputs, *program.states]
-    acts = any([node.kind in ("draw", "effect") for node in graph.nodes])  # and checks stand between them
-    calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check", "effect")]
+    acts = any([node.kind == "draw" for node in graph.nodes])  # and checks stand between them
+    calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check")]
     runs = groupby(calls, lambda node: has_loop(node) and not (acts and node.kind == "check"))
     for run in [list(nodes) for is_compiled, nodes in runs if is_compiled]:
         if len(run) >= FEW:
