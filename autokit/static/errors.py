@@ -32,6 +32,13 @@ class StaticError(RuntimeError):
 class Untraceable(StaticError):
     """The program asks for a number, and while its graph is built there is none yet."""
 
+    last: Untraceable | None = None
+    """The last one, which the program may have caught."""
+
+    def __init__(self, *words: str) -> None:
+        super().__init__(*words)
+        Untraceable.last = self
+
 
 class RecompileWarning(UserWarning):
     """A function is built again and again, each time for another signature."""
@@ -41,13 +48,14 @@ def program_frame() -> tuple[FrameType | None, list[str]]:
     """The innermost frame of the learner's program, and the functions that lead from there to here."""
     frame: FrameType | None = sys._getframe(1)
     called: list[str] = []
-    while frame is not None and _is_ours(frame.f_code.co_filename):
+    while frame is not None and is_ours(frame.f_code.co_filename):
         called.append(frame.f_code.co_name)
         frame = frame.f_back
     return frame, called
 
 
-def _is_ours(file: str) -> bool:
+def is_ours(file: str) -> bool:
+    """Whether a file is one of autokit's, NumPy's or Python's own."""
     return OUR_FILES[file] or file.startswith(NOT_THE_PROGRAM)
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from contextlib import suppress
 from itertools import product
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor, new_tensor
+from autokit.func.trees import flatten
 from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import refused
 from autokit.static.graph import Graph, Node, mapped
@@ -28,16 +27,6 @@ def tensors_in(values: Any) -> list[Any]:
     """The tensors and arrays in nested tuples, lists and dicts, in order."""
     found: list[Any] = []
     mapped(values, lambda one: found.append(one) if isinstance(one, Tensor | np.ndarray) else None)
-    return found
-
-
-def _named_in(function: Any) -> dict[str, Any]:
-    """What ``function`` names, as its globals and its closure, and what the object has whose method it is."""
-    owner = getattr(function, "__self__", function)
-    found = {"": owner, **getattr(owner, "__dict__", {})}
-    with suppress(TypeError, ValueError):  # an object that is called; a name that has no value yet
-        names = inspect.getclosurevars(function)
-        found |= {**names.globals, **names.nonlocals}
     return found
 
 
@@ -64,18 +53,19 @@ class Trace:
     def __init__(self, function: Any, given: Any, others: Any, keep_grads: bool | None) -> None:
         self.tracing = tracing = Tracing()
         self.graph = tracing.tape.graph
-        self.line = getattr(function, "__code__", None) or function.__call__.__code__, 0
+        self.line = getattr(inspect.unwrap(function), "__code__", Trace.__init__.__code__), 0
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
         args, kwargs = mapped(given, self._input)
         with tracing:
-            self._meet(function, others)
+            self._meet(function, given, others)
             self.result = mapped(function(*args, **kwargs), self._output)
             self.halves = self._second_half()
         self.keep_grads = not tracing.steps if keep_grads is None else keep_grads
         self.states: list[tuple[Any, Node]] = []
         self.changed: list[Any] = []
         self.gradients: list[tuple[Any, int | None]] = []
+        self.modes: list[tuple[dict[str, Any], bool]] = []
         for kept in tracing.states.values():
             self._conclude(kept, kept.node)
             self._conclude_gradient(kept)
@@ -84,18 +74,19 @@ class Trace:
         for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
             graph.forget_examples()
         tracing.tape.constants.clear()
-        self._note_what_holds()
+        kept_states = tracing.states.values()
+        self.leaves_now = [(each.tensor, each.requires_grad, each.grad is None) for each in kept_states]
 
-    def _meet(self, function: Any, others: Any) -> None:
-        """Let what the function names take part: modules first, as they give the names."""
-        tracing, space = self.tracing, getattr(function, "__globals__", {})
-        found = _named_in(function)
-        tracing.note(space, [name for name in found if not isinstance(space.get(name), ModuleType)])
-        if hasattr(function, "__self__"):
-            tracing.note_plain(function.__self__)
-        named = [*found.items(), *[("", each) for each in others]]
+    def _meet(self, function: Any, given: Any, others: Any) -> None:
+        """Let what takes part be states; modules first, as they give the names."""
+        around = self.tracing.around
+        around.note_function(function)
+        objects = [each for each in flatten(given)[0] if not isinstance(each, Tensor | np.ndarray)]
+        for each in objects:
+            around.look_into(each)
+        named = [*around.named.items(), *[("", each) for each in (function, *objects, *others)]]
         for name, each in sorted(named, key=lambda pair: isinstance(pair[1], Optimizer)):
-            tracing.take_part(name, each)
+            self.tracing.take_part(name, each)
 
     def _input(self, value: Any) -> Any:
         """What stands for an argument: an input of the graph, if it is a tensor or an array."""
@@ -171,12 +162,13 @@ class Trace:
                 raise refused(
                     f"the function writes into its argument {node.label}: write into a clone() of it."
                 )
-        for entries, name, value in self.tracing.facts:
-            if entries.get(name) is not value:
+        for entries, name in self.tracing.around.exchanged():
+            if name != "training":
                 raise refused(
                     f"the function changes {name}, and a graph runs no Python: change it outside, or keep it "
-                    "in a tensor."
+                    "in a tensor that is written to, as by copy_()."
                 )
+            self.modes.append((entries, entries[name]))
         needed = set(self.graph.needed(self.graph.roots()))
         for kept in self.tracing.states.values():
             if not self.keep_grads and kept.grad_before in needed:
@@ -196,32 +188,12 @@ class Trace:
 
     # ------------------------------------------------------------ a run
 
-    def _note_what_holds(self) -> None:
-        """Note what a graph stands for: entries of dicts, the sizes of containers, and facts about leaves."""
-        tracing = self.tracing
-        hooks = [vars(each._hooks).values() for each in tracing.modules if each._hooks is not None]
-        self.containers = [each for several in hooks for each in several]
-        self.containers += [each._modules for each in tracing.modules if each._modules]
-        self.containers += [each.param_groups for each in tracing.optimizers]
-        self.lengths = [len(each) for each in self.containers]
-        self.entries = tracing.facts
-        self.leaves_now = [
-            (each.tensor, each.requires_grad, each.grad is None) for each in tracing.states.values()
-        ]
-
     def holds(self) -> bool:
         """Whether the graph still stands for the program: its layers, its numbers and its tensors."""
-        for owner, name, value in self.entries:
-            if owner.get(name) is not value:
-                return False
-        if [len(each) for each in self.containers] != self.lengths:
-            return False
         for tensor, learns, had_no_gradient in self.leaves_now:
-            if tensor._requires_grad is not learns:
+            if tensor._requires_grad is not learns or had_no_gradient and tensor._grad is not None:
                 return False
-            if self.keep_grads and learns and (tensor._grad is None) is not had_no_gradient:
-                return False
-        return True
+        return self.tracing.around.hold()
 
     def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
@@ -236,6 +208,8 @@ class Trace:
             (tensor._storage or storage_of(tensor)).changed(line)
         for tensor, place in self.gradients:
             tensor._grad = None if place is None else new_tensor(arrays[place])
+        for attributes, training in self.modes:
+            attributes["training"] = training
         if self.result.__class__ is Place:
             return as_tensor(arrays[self.result])
         return mapped(self.result, lambda one: as_tensor(arrays[one]) if one.__class__ is Place else one)

@@ -8,7 +8,7 @@ anew in each run, and an optimizer's settings become numbers that Python compute
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
@@ -29,6 +29,7 @@ from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import StaticError, refused
 from autokit.static.graph import Node
 from autokit.static.numbers import Counter, Number
+from autokit.static.surroundings import Surroundings
 from autokit.static.traced import Tape, Traced, any_traced, noted
 
 OPAQUE = {
@@ -47,9 +48,6 @@ OPAQUE_DERIVATIVES = OPAQUE | {"index", "embedding", "diagonal", "prod", "cumpro
 ARRAY = vars(Tensor)["array"]
 """The field of a tensor, for which a trace puts a property."""
 
-PLAIN = bool | int | float | str | None
-"""Values of Python's that a graph fixes; where one is exchanged, the function is traced again."""
-
 _HOOK = "a hook runs in Python, and a graph holds no Python: remove() its handle, or keep to eager."
 
 
@@ -59,8 +57,8 @@ class Tracing(Detour):
     Attributes
     ----------
     tape : Tape
-    facts : list of (dict, str, object)
-        What stood in dicts, such as a module's attributes, when it was met.
+    around : Surroundings
+        What the graph stands for.
     states : dict
         For each tensor that was there before, what it held.
     new : set of int
@@ -80,7 +78,7 @@ class Tracing(Detour):
         self.new: set[int] = set()
         self.names: dict[Any, str] = {}
         self.modules: dict[Any, str] = {}
-        self.facts: list[tuple[dict[str, Any], str, Any]] = []
+        self.around = Surroundings()
         self.optimizers: dict[Any, list[tuple[dict[str, Any], ...]]] = {}
         self.labels: set[str] = set()
         self.generators: dict[Any, tuple[_Draws, Any, dict[str, Any]]] = {}
@@ -150,22 +148,22 @@ class Tracing(Detour):
                 raise refused(_HOOK)
             if module not in self.modules:
                 self.modules[module] = f"{name}.{path}".strip(".")
-                self.note_plain(module, "training", "_hooks")
-                self.note(module._modules, module._modules)
-                self.note(module._parameters, module._parameters)
+                self._note_module(module)
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
             self.adopt(tensor, f"{name}.{path}".strip("."))
 
     # ------------------------------------------------------------ what the graph stands for
 
-    def note(self, entries: dict[str, Any], names: Iterable[str]) -> None:
-        """Note what stands in a dict under some names, for which the graph is built."""
-        self.facts += [(entries, name, entries.get(name)) for name in names]
-
-    def note_plain(self, owner: Any, *more: str) -> None:
-        """Note the numbers and words among the attributes of an object, and ``more`` of them."""
-        plain = [name for name, value in vars(owner).items() if isinstance(value, PLAIN)]
-        self.note(vars(owner), {*plain, *more})
+    def _note_module(self, module: Any) -> None:
+        """Note a module's attributes, layers, parameters and buffers, and what its ``forward`` names."""
+        around = self.around
+        around.note_object(module)
+        around.note(vars(module), ["_hooks"])
+        for register in (module._modules, module._parameters, module._buffers):
+            around.look_into(register)
+        for hooks in vars(module._hooks).values() if module._hooks is not None else ():
+            around.containers.append((hooks, []))
+        around.note_function(type(module).forward)
 
     # ------------------------------------------------------------ states
 
@@ -261,8 +259,8 @@ class Tracing(Detour):
                 text = f"{which}group {place}: {name}" if place or which else name
                 group[name] = self._number(partial(group.__getitem__, name), text)
             groups.append((group, before, dict(group)))
-            self.note(group, [name for name in before if group[name] is before[name]])
-        self.note(vars(optimizer), ("state", "param_groups"))
+            self.around.note(group, [name for name in before if group[name] is before[name]])
+        self.around.note(vars(optimizer), ("state", "param_groups"))
 
     def _number(self, read: Callable[[], Any], text: str) -> Any:
         """A setting: a float, also in a tuple or a tensor, is what ``read`` gives before each run."""

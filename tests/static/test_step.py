@@ -516,11 +516,11 @@ def test_check_compares_with_eager_and_leaves_all_as_it_was():
 
 
 def test_check_names_the_line_at_which_a_fixed_number_has_changed():
-    scale = [2.0]
-    static = compile(lambda x: (torch.sin(x) * scale[0]).sum())
+    scale = ([2.0],)
+    static = compile(lambda x: (torch.sin(x) * scale[0][0]).sum())
     static(torch.ones(3))
-    scale[0] = 3.0
-    words = r"scale\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
+    scale[0][0] = 3.0
+    words = r"scale\[0\]\[0\]\)\.sum\(\)\)\n .*multiply, is the first node that differs"
     with pytest.raises(StaticError, match=words):
         static.check(torch.ones(3))
     removed, added = static.passes[0].before.diff(static.graph).split("\n")[:2]

@@ -1,0 +1,132 @@
+"""What a graph stands for: globals, closures, attributes and lists of the program, as a trace met them.
+
+A graph holds no Python. So what the program keeps outside of tensors is fixed in it: where something has been
+exchanged since, the function is traced again; and what the function itself exchanges is refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from autokit.engine.tensor import Tensor
+from autokit.nn.module import Module
+from autokit.static.errors import is_ours
+
+REGISTERS = {*vars(Module())} - {"training"}
+"""Attributes of a module that hold others, which are noted one by one."""
+
+MOST = 1000
+"""Containers with more elements than this are not looked into."""
+
+
+class Surroundings:
+    """Values of the program, and where they stood.
+
+    Attributes
+    ----------
+    entries : list of (dict, str, object)
+        What stood in a dict, such as the attributes of an object.
+    cells : list of (cell, object)
+        The variables of outer functions.
+    containers : list of (list or dict, list)
+        The elements of lists, and the keys of dicts.
+    named : dict
+        The values that functions name.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[dict[str, Any], str, Any]] = []
+        self.cells: list[tuple[CellType, Any]] = []
+        self.containers: list[tuple[Any, list[Any]]] = []
+        self.named: dict[str, Any] = {}
+        self._met: dict[int, Any] = {}
+
+    # ------------------------------------------------------------ what is noted
+
+    def note(self, entries: dict[Any, Any], names: Iterable[Any]) -> None:
+        """Note what stands in a dict under some names."""
+        found = [(entries, name, entries.get(name)) for name in names]
+        self.entries += found
+        for _, _, value in found:
+            self.look_into(value)
+
+    def note_object(self, owner: Any) -> None:
+        """Note the attributes of an object."""
+        self.note(vars(owner), [name for name in vars(owner) if name not in REGISTERS])
+
+    def look_into(self, value: Any) -> None:
+        """Note what a container, a function or an object of the program has."""
+        if id(value) in self._met:
+            return
+        self._met[id(value)] = value
+        if isinstance(value, FunctionType):
+            self.note_function(value)
+        elif type(value) in (list, dict) and 0 < len(value) <= MOST:
+            self.containers.append((value, list(value)))
+            if type(value) is dict:
+                self.note(value, value)
+        elif _is_of_the_program(value):
+            self.note_object(value)
+
+    def note_function(self, function: Any) -> None:
+        """Note what a function names, and what the object has whose method it is."""
+        if hasattr(function, "__self__"):
+            self.look_into(function.__self__)
+            self.named |= getattr(function.__self__, "__dict__", {})
+        function = inspect.unwrap(getattr(function, "__func__", function))
+        if not isinstance(function, FunctionType) or is_ours(function.__code__.co_filename):
+            return
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            if cell != CellType():  # else the name has no value yet
+                self.cells.append((cell, cell.cell_contents))
+                self.named[name] = cell.cell_contents
+                self.look_into(cell.cell_contents)
+        space = function.__globals__
+        names = [name for name in dict.fromkeys(_names(function.__code__)) if name in space]
+        found = {name: space[name] for name in names if not isinstance(space[name], ModuleType)}
+        self.named |= found
+        self.note(space, found)
+
+    # ------------------------------------------------------------ what became of it
+
+    def exchanged(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """Each entry of a dict that is another one now; for others an empty dict."""
+        yield from [(owner, name) for owner, name, value in self.entries if owner.get(name) is not value]
+        for cell, value in self.cells:
+            if cell.cell_contents is not value:
+                yield {}, next(name for name, one in self.named.items() if one is value)
+        for container, items in self.containers:
+            if not _has(container, items):
+                yield {}, next((name for name, one in self.named.items() if one is container), "a list")
+
+    def hold(self) -> bool:
+        """Whether all is as it was."""
+        for owner, name, value in self.entries:
+            if owner.get(name) is not value:
+                return False
+        for cell, value in self.cells:
+            if cell.cell_contents is not value:
+                return False
+        return all([_has(container, items) for container, items in self.containers])
+
+
+def _has(container: Any, items: list[Any]) -> bool:
+    return len(container) == len(items) and all(map(is_, container, items))
+
+
+def _is_of_the_program(value: Any) -> bool:
+    """Whether this is an object of a class of the program's: autokit's own are known."""
+    known = isinstance(value, type | ModuleType | Callable | Tensor)  # type: ignore[arg-type]
+    return hasattr(value, "__dict__") and not known and type(value).__module__.partition(".")[0] != "autokit"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names in a function's code, also in functions and comprehensions inside of it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
