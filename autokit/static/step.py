@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,14 @@ class Step:
         self.remarks: dict[str, None] = {}
         update_wrapper(self, function, updated=())
 
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "function":  # of a step that is being copied
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Step:
         twin = copy.copy(self)
         twin.function, twin.others = copy.deepcopy((self.function, self.others), memo)
@@ -173,17 +182,15 @@ class Step:
             self.check(*args, **kwargs)
         try:
             plan, arrays = self.plan_for(args, kwargs)
+            return plan(arrays, (args, kwargs))
         except LazyState:
             self.remarks["the first call ran eagerly, as the optimizer began its memory in it"] = None
             return self.function(*args, **kwargs)
-        try:
-            return plan(arrays, (args, kwargs))
         except Unexpected:
             self.remarks["built again, for numbers that were not as in the example before"] = None
             self.plans.remove(plan)
-            self.last = None
-            plan, arrays = self.plan_for(args, kwargs)
-            return plan(arrays, (args, kwargs))
+            self.last, self.calls = None, self.calls - 1
+            return self(*args, **kwargs)
 
     def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
         """What runs for these arguments, built now unless it was before, and their arrays."""

@@ -7,10 +7,13 @@ exchanged since, the function is traced again; and what the function itself exch
 from __future__ import annotations
 
 import inspect
+import random
 from collections.abc import Callable, Iterable, Iterator
 from operator import is_
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
@@ -39,6 +42,7 @@ class Surroundings:
     """
 
     def __init__(self) -> None:
+        self._random = _states_of_random()
         self.entries: list[tuple[dict[str, Any], str, Any]] = []
         self.cells: list[tuple[CellType, Any]] = []
         self.containers: list[tuple[Any, list[Any]]] = []
@@ -65,18 +69,18 @@ class Surroundings:
         self._met[id(value)] = value
         if isinstance(value, FunctionType):
             self.note_function(value)
-        elif type(value) in (list, dict) and 0 < len(value) <= MOST:
+        elif type(value) in (list, dict, set) and len(value) <= MOST:
             self.containers.append((value, list(value)))
             if type(value) is dict:
                 self.note(value, value)
-        elif _is_of_the_program(value):
+        elif is_of_the_program(value):
             self.note_object(value)
 
     def note_function(self, function: Any) -> None:
         """Note what a function names, and what the object has whose method it is."""
         if hasattr(function, "__self__"):
             self.look_into(function.__self__)
-            self.named |= getattr(function.__self__, "__dict__", {})
+            self.named |= {"": function.__self__, **getattr(function.__self__, "__dict__", {})}
         function = inspect.unwrap(getattr(function, "__func__", function))
         if not isinstance(function, FunctionType) or is_ours(function.__code__.co_filename):
             return
@@ -95,6 +99,8 @@ class Surroundings:
 
     def exchanged(self) -> Iterator[tuple[dict[str, Any], str]]:
         """Each entry of a dict that is another one now; for others an empty dict."""
+        if self._random != _states_of_random():
+            yield {}, "the random numbers of Python's random or of NumPy's"
         yield from [(owner, name) for owner, name, value in self.entries if owner.get(name) is not value]
         for cell, value in self.cells:
             if cell.cell_contents is not value:
@@ -118,8 +124,13 @@ def _has(container: Any, items: list[Any]) -> bool:
     return len(container) == len(items) and all(map(is_, container, items))
 
 
-def _is_of_the_program(value: Any) -> bool:
-    """Whether this is an object of a class of the program's: autokit's own are known."""
+def _states_of_random() -> tuple[Any, ...]:
+    _, keys, *rest = np.random.get_state()
+    return random.getstate(), keys.tobytes(), rest  # type: ignore[union-attr]
+
+
+def is_of_the_program(value: Any) -> bool:
+    """Whether this is an object with attributes, of a class that is not autokit's."""
     known = isinstance(value, type | ModuleType | Callable | Tensor)  # type: ignore[arg-type]
     return hasattr(value, "__dict__") and not known and type(value).__module__.partition(".")[0] != "autokit"
 

@@ -12,9 +12,10 @@ from autokit.engine.record import storage_of
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.func.trees import flatten
 from autokit.optim.optimizer import Optimizer
-from autokit.static.errors import refused
+from autokit.static.errors import Untraceable, refused
 from autokit.static.graph import Graph, Node, mapped
 from autokit.static.halves import Halves
+from autokit.static.surroundings import is_of_the_program
 from autokit.static.traced import Traced
 from autokit.static.tracing import Kept, Tracing
 
@@ -56,10 +57,15 @@ class Trace:
         self.line = getattr(inspect.unwrap(function), "__code__", Trace.__init__.__code__), 0
         self.inputs: list[tuple[Any, Any, Traced]] = []
         self.learning: list[tuple[int, Tensor]] = []
+        self.new_leaves: set[int] = set()
         args, kwargs = mapped(given, self._input)
+        Untraceable.last = None
         with tracing:
             self._meet(function, given, others)
-            self.result = mapped(function(*args, **kwargs), self._output)
+            result = function(*args, **kwargs)
+            if Untraceable.last is not None:  # the program has caught it
+                raise Untraceable.last
+            self.result = mapped(result, self._output)
             self.halves = self._second_half()
         self.keep_grads = not tracing.steps if keep_grads is None else keep_grads
         self.states: list[tuple[Any, Node]] = []
@@ -103,13 +109,20 @@ class Trace:
 
     def _output(self, value: Any) -> Any:
         """What stands for a result: its place among the outputs, or a state of the program itself."""
+        if inspect.isgenerator(value) or is_of_the_program(value):
+            kind = type(value).__name__
+            raise refused(
+                f"the function returns a {kind}: return tensors, or tuples, lists and dicts of them."
+            )
         if not isinstance(value, Tensor | Traced) or value in self.tracing.states:
             return value
         if isinstance(value, Traced):
             return Place(self.add_output(value.node))
         self.tracing.adopt(value)
         place = self.add_output(value.array.node)
-        if value._requires_grad:
+        if value._requires_grad and value._node is None:
+            self.new_leaves.add(place)
+        elif value._requires_grad:
             self.learning.append((place, value))
         return Place(place)
 
@@ -132,6 +145,8 @@ class Trace:
     def _conclude(self, kept: Kept, node: Node) -> None:
         """Note what became of a state."""
         new = kept.new
+        if kept.learns_after is not kept.requires_grad:
+            raise refused(f"the function changes requires_grad of {kept.label}: change it outside.")
         if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
             raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
         if new.node is not node:
@@ -157,10 +172,15 @@ class Trace:
 
     def _refuse_what_a_run_does_not_do(self) -> None:
         """Refuse inputs and Python's numbers that change, gradients that add up, and shared memory."""
-        for _, node, traced in self.inputs:
+        for tensor, node, traced in self.inputs:
             if traced.node is not node:
                 raise refused(
                     f"the function writes into its argument {node.label}: write into a clone() of it."
+                )
+            if getattr(tensor, "_grad", None) is not None:
+                raise refused(
+                    f"backward() gives its argument {node.label} a gradient, and a compiled step leaves none "
+                    "there: return torch.autograd.grad(loss, x); a parameter is named, and not passed."
                 )
         for entries, name in self.tracing.around.exchanged():
             if name != "training":
@@ -210,9 +230,15 @@ class Trace:
             tensor._grad = None if place is None else new_tensor(arrays[place])
         for attributes, training in self.modes:
             attributes["training"] = training
-        if self.result.__class__ is Place:
-            return as_tensor(arrays[self.result])
-        return mapped(self.result, lambda one: as_tensor(arrays[one]) if one.__class__ is Place else one)
+
+        def tensor_of(one: Any) -> Any:
+            if one.__class__ is not Place:
+                return one
+            tensor = as_tensor(arrays[one])
+            tensor._requires_grad |= one in self.new_leaves
+            return tensor
+
+        return tensor_of(self.result) if self.result.__class__ is Place else mapped(self.result, tensor_of)
 
 
 def as_tensor(value: Any) -> Tensor:

@@ -95,7 +95,8 @@ class Tape:
             return self.parts(name, function, operands, named, value, kind) if any(arrays) else value
         value = np.asarray(value)
         given = list(nodes_in((operands, named)))
-        if kind == "call" and given and all([node.kind == "const" for node in given]) and value.base is None:
+        is_known = kind == "call" and given and all([node.kind == "const" for node in given])
+        if is_known and not any([np.may_share_memory(value, node.value) for node in given]):
             return Traced(self, self.add("const", "const", value=value))
         first = args[0] if args and isinstance(args[0], Traced) else None
         if first is None or kind != "call" or not np.may_share_memory(value, first.node.value):
@@ -437,6 +438,8 @@ def write(array: Any, chain: tuple[Any, ...], value: Any) -> Any:
     part = array
     for _, function, args, settings in chain:
         part = function(part, *args, **settings)
+    if not part.flags.writeable:
+        raise refused("a diagonal is written to, which NumPy gives to be read: write by torch.where and eye")
     part[...] = value
     return array
 

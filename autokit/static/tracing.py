@@ -160,7 +160,8 @@ class Tracing(Detour):
         around.note_object(module)
         around.note(vars(module), ["_hooks"])
         for register in (module._modules, module._parameters, module._buffers):
-            around.look_into(register)
+            if register:
+                around.look_into(register)
         for hooks in vars(module._hooks).values() if module._hooks is not None else ():
             around.containers.append((hooks, []))
         around.note_function(type(module).forward)
@@ -386,11 +387,12 @@ class Kept:
         self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
         self.grad_before: Node | None = None
         self.grad_after: Any = None
+        self.learns_after = False
         self.new: Any = None
 
     def restore(self) -> None:
         """Give the tensor back what it held; what the trace left in it is kept here."""
         tensor = self.tensor
-        self.new, self.grad_after = tensor.array, tensor._grad
+        self.new, self.grad_after, self.learns_after = tensor.array, tensor._grad, tensor._requires_grad
         tensor.array, tensor._grad, tensor._storage = self.array, self.grad, self.storage
         tensor._requires_grad, tensor._node = self.requires_grad, None
