@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import inspect
+import linecache
 import os
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -146,7 +145,7 @@ def _memory_of(node: Node) -> np.ndarray:
 
 def _compiled(source: str, name: str, kinds: list[Any]) -> Callable[..., int]:
     """The function ``name`` of a module, compiled: from the disk where it is known there."""
-    parts = source + inspect.getsource(sys.modules[__name__])  # of which some is compiled into it
+    parts = source + "".join(linecache.getlines(__file__))  # of which some is compiled into it
     digest = hashlib.sha256(parts.encode()).hexdigest()[:32]
     folder = os.path.join(cache_folder(), "loops")
     file, is_kept = os.path.join(folder, f"{name}_{digest}.py"), False
