@@ -31,6 +31,7 @@ from autokit import (  # noqa: F401 - the page lists what the rooms that are loa
     plot,
     serialization,
     special,
+    static,
     transforms,
     utils,
 )
@@ -75,6 +76,7 @@ _OURS = {
     "ak.classroom": vars(classroom),
     "ak.debug": vars(debug),
     "ak.plot": vars(plot),
+    "ak.static": {name: getattr(static, name) for name in ("compile", "compare")},
     "torch.transforms.functional": vars(transforms.functional),
 }
 """Modules that PyTorch has not."""

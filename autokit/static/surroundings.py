@@ -10,7 +10,6 @@ import inspect
 import random
 from collections.abc import Iterable, Iterator
 from functools import partial
-from operator import is_
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -37,9 +36,9 @@ class Surroundings:
     cells : list of (cell, object)
         The variables of outer functions.
     sizes : list of (dict, int)
-        How many attributes an object has.
-    containers : list of (list, dict or array, list or array)
-        The elements of lists, the keys of dicts, and the numbers of arrays.
+        How many attributes an object has, and how many entries a dict.
+    containers : list of (list or array, list or array)
+        The elements of lists, and the numbers of arrays.
     named : dict
         The values that functions name.
     """
@@ -74,10 +73,11 @@ class Surroundings:
         self._met[id(value)] = value
         if isinstance(value, FunctionType):
             self.note_function(value)
-        elif type(value) in (list, dict, set) and len(value) <= MOST:
+        elif type(value) is dict and len(value) <= MOST:
+            self.sizes.append((value, len(value)))
+            self.note(value, value)
+        elif type(value) in (list, set) and len(value) <= MOST:
             self.containers.append((value, list(value)))
-            if type(value) is dict:
-                self.note(value, value)
         elif isinstance(value, np.ndarray) and value.size <= MOST:
             self.containers.append((value, value.copy()))
         elif isinstance(value, partial):
@@ -116,7 +116,7 @@ class Surroundings:
                 yield {}, next(name for name, one in self.named.items() if one is value)
         for attributes, size in self.sizes:
             if len(attributes) != size:
-                yield {}, list(attributes)[-1]
+                yield {}, str(list(attributes)[-1]) if attributes else "a dict"
         for container, items in self.containers:
             if not _has(container, items):
                 yield {}, next((name for name, one in self.named.items() if one is container), "a list")
@@ -129,15 +129,17 @@ class Surroundings:
         for cell, value in self.cells:
             if cell.cell_contents is not value:
                 return False
-        if [len(attributes) for attributes, _ in self.sizes] != [size for _, size in self.sizes]:
-            return False
+        for attributes, size in self.sizes:
+            if len(attributes) != size:
+                return False
         return all([_has(container, items) for container, items in self.containers])
 
 
 def _has(container: Any, items: Any) -> bool:
-    if isinstance(items, np.ndarray):
+    """Whether a list has these very elements, or an array these numbers."""
+    if items.__class__ is np.ndarray:
         return np.array_equal(container, items, equal_nan=items.dtype.kind == "f")
-    return len(container) == len(items) and all(map(is_, container, items))
+    return len(container) == len(items) and list(map(id, container)) == list(map(id, items))
 
 
 def _states_of_random() -> tuple[Any, ...]:

@@ -152,12 +152,14 @@ def chain(size: int, wanted: dict[tuple[str, str], float]) -> Row:
         return y.sum()
 
     def make(torch: Any) -> Any:
-        def gradient(x: Any, w: Any) -> Any:
-            x.grad = None
-            value(x, w, torch.tanh).backward()
-            return x.grad
+        leaf, weight = torch.tensor(x, requires_grad=True), torch.tensor(w)
 
-        return partial(gradient, torch.tensor(x, requires_grad=True), torch.tensor(w))
+        def gradient() -> Any:
+            leaf.grad = None
+            value(leaf, weight, torch.tanh).backward()
+            return leaf.grad
+
+        return partial(gradient)
 
     def by_jax() -> Job:
         import jax
