@@ -76,6 +76,7 @@ class Trace:
             self._conclude(kept, kept.node)
             self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
+        self.graph.states = list(dict.fromkeys([node for _, node in self.states]))
         _hoist_checks(self.graph)
         for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
             graph.forget_examples()
@@ -165,12 +166,10 @@ class Trace:
             raise refused(f"the function sets the gradient of {kept.label}, and calls no backward().")
         if after is None or not self.keep_grads:
             self.gradients.append((kept.tensor, None))
-        elif before is None:
+        elif before is None or before not in self.graph.needed([after.array.node]):
             self.gradients.append((kept.tensor, self.add_output(after.array.node)))
         elif after.array.node is not before:
             self.graph.updates[before] = after.array.node
-        if before is not None and self.keep_grads:
-            self.states.append((_GradientOf(kept.tensor), before))
 
     def _refuse_what_a_run_does_not_do(self) -> None:
         """Refuse inputs and Python's numbers that change, gradients that add up, and shared memory."""
@@ -193,13 +192,16 @@ class Trace:
             self.modes.append((entries, entries[name]))
         needed = set(self.graph.needed(self.graph.roots()))
         for kept in self.tracing.states.values():
-            if not self.keep_grads and kept.grad_before in needed:
+            if kept.grad_before not in needed:
+                continue
+            if not self.keep_grads:
                 raise refused(
                     f"the function adds to the gradient that {kept.label} has from before, and a compiled "
                     "step leaves none behind: call zero_grad() in it, before backward(); or compile with "
                     "keep_grads=True.",
                     kept.grad_before.line,
                 )
+            self.states.append((_GradientOf(kept.tensor), kept.grad_before))
         arrays = {node: node.value for _, node in self.states}
         for node, other in product(self.graph.updates, arrays):
             if other is not node and np.may_share_memory(node.value, arrays[other]):
@@ -270,4 +272,5 @@ def _hoist_checks(graph: Graph) -> None:
             drawn.add(node)
     first = set(graph.needed([node for node in graph.nodes if node.kind == "check" and node not in drawn]))
     given = {*graph.inputs, *graph.states}
-    graph.nodes.sort(key=lambda node: 0 if node in given else 1 if node in first else 2)
+    nodes = [node for node in graph.nodes if node.kind != "state" or node in given]
+    graph.nodes = sorted(nodes, key=lambda node: 0 if node in given else 1 if node in first else 2)

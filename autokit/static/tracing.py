@@ -172,6 +172,8 @@ class Tracing(Detour):
         """Let a module or an optimizer take part, or remember the name of a tensor."""
         if isinstance(value, Tensor):
             self.names.setdefault(value, name)
+            if value._requires_grad and value._node is None:
+                self.adopt(value)  # before its gradient is dropped
         elif isinstance(value, Module):
             self.add_module(value, name)
         elif isinstance(value, Optimizer):

@@ -204,6 +204,22 @@ def test_gradients_that_add_up_over_calls_are_refused_or_kept():
     assert torch.equal(model.weight.grad, torch.full((1, 2), 4.0))
 
 
+def test_a_gradient_that_is_dropped_first_is_new_in_each_run():
+    w = torch.ones(2, requires_grad=True)
+
+    @compile
+    def gradient(x):
+        w.grad = None
+        (w * x).sum().backward()
+        return w.grad
+
+    for number in range(5):
+        assert gradient(torch.full((2,), float(number))).tolist() == w.grad.tolist() == [number, number]
+    seconds = gradient.last.seconds["passes and code"]
+    gradient(torch.ones(2))
+    assert gradient.last.seconds["passes and code"] == seconds and len(gradient.plans) == 2
+
+
 # ---------------------------------------------------------------- checks
 
 
