@@ -29,7 +29,7 @@ BUDGETS = {  # lines of code, without blanks, comments and docstrings
     "distributions": 600,
     "utils datasets transforms": 1600,
     "serialization": 800,
-    "static": 3850,  # and 3,500 once it is shortened
+    "static": 3500,
     "distributed": 100,
     "graphs": 2700,
     "draw": 2600,
@@ -147,18 +147,28 @@ def functions(folder: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("room", BUDGETS)
+TOO_LONG = pytest.mark.xfail(strict=True, reason="static graphs are still to be shortened")
+"""Strict: as soon as the bound is kept, this mark has to go."""
+
+
+@pytest.mark.parametrize(
+    "room", [pytest.param(room, marks=TOO_LONG) if room == "static" else room for room in BUDGETS]
+)
 def test_each_room_keeps_its_budget(room: str) -> None:
     lines = sum(len(file.lines) for file in files(PACKAGE) if room_of(file.module) == room)
     assert lines <= 1.1 * BUDGETS[room]
 
 
-def test_the_package_and_its_tests_are_small() -> None:
+def test_the_package_is_small() -> None:
     counts = Counter()
     for file in files(PACKAGE):
         counts[room_of(file.module)] += len(file.lines)
     assert sum(counts.values()) - counts["static"] - counts["distributed"] <= 28_500
-    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 22_200  # and 22,000 with that
+
+
+@TOO_LONG
+def test_the_tests_are_small() -> None:
+    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 22_000
 
 
 def test_there_are_few_files() -> None:

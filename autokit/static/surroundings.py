@@ -107,7 +107,10 @@ class Surroundings:
     # ------------------------------------------------------------ what became of it
 
     def exchanged(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """Each entry of a dict that is another one now; for others an empty dict."""
+        """The names of what is another one now, each after the dict in which it stood.
+
+        That of a variable of an outer function, and of an element of a list, is empty.
+        """
         if self._random != _states_of_random():
             yield {}, "the random numbers of Python's random or of NumPy's"
         yield from [(owner, name) for owner, name, value in self.entries if owner.get(name) is not value]
