@@ -191,6 +191,8 @@ class Step:
             self.plans.remove(plan)
             self.last, self.calls = None, self.calls - 1
             return self(*args, **kwargs)
+        except StaticError as error:
+            raise error.with_traceback(None) from None  # the words name the program's line
 
     def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
         """What runs for these arguments, built now unless it was before, and their arrays."""
