@@ -42,6 +42,7 @@ def batch(rows=6, seed=1):
 
 
 BEST, CALLS, SCALE, LAYER = 0.5, 0, 2.0, nn.LeakyReLU(0.1)
+SCALED, LAZY = torch.ones(3), nn.LazyLinear(2)
 HISTORY: list[float] = []
 
 
@@ -110,6 +111,15 @@ def generating(x):
     yield x
 
 
+def learning(x):
+    SCALED.requires_grad_()
+    return x * SCALED
+
+
+def lazy(x):
+    return LAZY(x)
+
+
 REFUSED = {
     branch: (Untraceable, "return x if x.sum() > BEST else -x", "torch.where(condition, a, b)"),
     append: (Untraceable, "HISTORY.append(x.sum().item())", "ask for its number outside"),
@@ -125,6 +135,8 @@ REFUSED = {
     catching: (Untraceable, "return x if x.sum() > 0 else x * 2", "torch.where(condition, a, b)"),
     reaching_its_argument: (StaticError, "", "return torch.autograd.grad(loss, x)"),
     generating: (StaticError, "", "the function returns a generator"),
+    learning: (StaticError, "", "the function changes requires_grad of SCALED"),
+    lazy: (StaticError, "", "call the model once before"),
 }
 
 
@@ -421,6 +433,15 @@ def test_globals_and_attributes_may_be_exchanged_as_by_a_cell_that_runs_again(mo
     assert static(x).tolist() == [0, 2]
     offset, rates[0] = 2.0, 3.0
     assert static(x).tolist() == [3, 9]
+    settings, array = {"beta": 1.0}, np.ones(2, np.float32)
+
+    def helped(x):
+        return x * settings["beta"] + torch.from_numpy(array)
+
+    static = compile(lambda x: helped(x))
+    assert static(x).tolist() == [0, 2]
+    settings["beta"], array[:] = 2.0, 3
+    assert static(x).tolist() == [1, 5]
 
 
 def test_a_method_can_be_compiled_and_a_module_keeps_its_attributes():
@@ -462,6 +483,18 @@ def test_a_tensor_from_outside_is_read_in_each_run_however_it_takes_part(name):
     refused = compile(lambda x: x * held[0][0].item())
     with pytest.raises(Untraceable, match="ask for its number outside"):
         refused(x)
+
+
+def test_a_view_of_a_constant_sees_what_is_written_to_it():
+    def written(x):
+        y = torch.zeros(2, 2)
+        same = y.squeeze(0)
+        y[0] = x
+        return same * 1
+
+    static = compile(written)
+    for number in (1.0, 2.0):
+        assert static(torch.full((2,), number)).tolist() == [[number, number], [0, 0]]
 
 
 def test_a_hook_is_refused_whenever_it_comes():
