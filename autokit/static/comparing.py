@@ -9,9 +9,10 @@ import numpy as np
 
 from autokit.base.devices import to_numpy
 from autokit.base.generator import STREAMS
+from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described
+from autokit.static.graph import found_in
 from autokit.static.interpret import node_by_node
-from autokit.static.trace import tensors_in
 
 TOLERANCE = 1e-5
 """How far two numbers may be apart, relative to the largest in their tensor: sums have another order."""
@@ -50,7 +51,7 @@ def _first_difference(trace: Any, now: Any, arrays: list[Any]) -> str:
 
 def _named_values(trace: Any, result: Any) -> dict[str, Any]:
     """Copies of the results of a run, and of all states after it."""
-    tensors = [(f"result {place}", each) for place, each in enumerate(tensors_in(result))]
+    tensors = [(f"result {place}", each) for place, each in enumerate(found_in(result, Tensor | np.ndarray))]
     tensors += [(node.label, tensor) for tensor, node in trace.states]
     arrays = [(name, getattr(each, "array", each)) for name, each in tensors]
     return {name: np.array(to_numpy(array)) for name, array in arrays if array is not None}

@@ -25,7 +25,7 @@ from autokit.base.devices import module_for, to_numpy
 from autokit.gpu.lacking import Ufunc, placed
 from autokit.static import emit_numpy, traced
 from autokit.static.errors import refused
-from autokit.static.graph import Graph, Node, nodes_in
+from autokit.static.graph import Graph, Node, found_in
 from autokit.static.interpret import interpret
 from autokit.static.memory import Plan
 from autokit.static.passes.rewriting import Rewriting
@@ -81,7 +81,7 @@ def _change_states_if_all_hold(graph: Graph, checks: list[Node]) -> None:
     for state, node in graph.updates.items():
         graph.updates[state] = new.call(node, np.where, holds, node, state)
     graph.nodes += new.nodes
-    graph.outputs += [holds, *nodes_in([check.args for check in checks])]
+    graph.outputs += [holds, *found_in([check.args for check in checks], Node)]
 
 
 class CudaProgram(emit_numpy.Program):
@@ -130,8 +130,9 @@ class CudaProgram(emit_numpy.Program):
     def _checked(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Copies of the graph's outputs, which the next run writes over; an error where a check failed."""
         if self.checks and not results[self.count].item():
-            values = map(to_numpy, results[self.count + 1 :])
-            for _ in interpret(self.checks, dict(zip(nodes_in([each.args for each in self.checks]), values))):
+            operands = found_in([each.args for each in self.checks], Node)
+            values = dict(zip(operands, map(to_numpy, results[self.count + 1 :])))
+            for _ in interpret(self.checks, values):
                 pass
         return tuple([array.copy() for array in results[: self.count]])
 

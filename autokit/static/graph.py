@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -94,7 +94,7 @@ class Node:
 
     def operands(self) -> list[Node]:
         """The nodes among the arguments, in order."""
-        return [*nodes_in(self.args), *nodes_in(tuple(self.settings.values()))]
+        return found_in((self.args, self.settings), Node)
 
     def __repr__(self) -> str:
         return f"%{self.id}"
@@ -210,15 +210,13 @@ def _row(node: Node) -> list[str]:
     return [str(node), call, operands, value, node.phase, node.operation, str((node.line or "  ")[1])]
 
 
-def nodes_in(args: Any) -> Iterator[Node]:
-    """The nodes in nested tuples, lists and dicts."""
-    if isinstance(args, Node):
-        yield args
-    elif isinstance(args, dict):
+def found_in(args: Any, kind: Any) -> list[Any]:
+    """The objects of a class, or of several, in nested tuples, lists and dicts."""
+    if isinstance(args, kind):
+        return [args]
+    if isinstance(args, dict):
         args = tuple(args.values())
-    if isinstance(args, tuple | list):
-        for each in args:
-            yield from nodes_in(each)
+    return [one for each in args for one in found_in(each, kind)] if isinstance(args, tuple | list) else []
 
 
 def mapped(args: Any, change: Callable[[Any], Any]) -> Any:

@@ -10,6 +10,7 @@ import inspect
 import random
 from collections.abc import Iterable, Iterator
 from functools import partial
+from operator import is_
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -31,23 +32,26 @@ class Surroundings:
 
     Attributes
     ----------
-    entries : list of (dict, str, object)
-        What stood in a dict, such as the attributes of an object.
+    entries : list of (callable, str, object)
+        What stood in a dict, such as the attributes of an object: its ``get``, a name, and what it gave.
     cells : list of (cell, object)
         The variables of outer functions.
     sizes : list of (dict, int)
         How many attributes an object has, and how many entries a dict.
-    containers : list of (list or array, list or array)
-        The elements of lists, and the numbers of arrays.
+    containers : list of (list or set, list)
+        The elements of a list.
+    arrays : list of (array, array)
+        Arrays of NumPy's, each with a copy.
     named : dict
         The values that functions name.
     """
 
     def __init__(self) -> None:
         self._random = _states_of_random()
-        self.entries: list[tuple[dict[str, Any], str, Any]] = []
+        self.entries: list[tuple[Any, str, Any]] = []
         self.cells: list[tuple[CellType, Any]] = []
-        self.containers: list[tuple[Any, Any]] = []
+        self.containers: list[tuple[Any, list[Any]]] = []
+        self.arrays: list[tuple[np.ndarray, np.ndarray]] = []
         self.sizes: list[tuple[dict[str, Any], int]] = []
         self.named: dict[str, Any] = {}
         self._met: dict[int, Any] = {}
@@ -56,7 +60,7 @@ class Surroundings:
 
     def note(self, entries: dict[Any, Any], names: Iterable[Any]) -> None:
         """Note what stands in a dict under some names."""
-        found = [(entries, name, entries.get(name)) for name in names]
+        found = [(entries.get, name, entries.get(name)) for name in names]
         self.entries += found
         for _, _, value in found:
             self.look_into(value)
@@ -79,7 +83,7 @@ class Surroundings:
         elif type(value) in (list, set) and len(value) <= MOST:
             self.containers.append((value, list(value)))
         elif isinstance(value, np.ndarray) and value.size <= MOST:
-            self.containers.append((value, value.copy()))
+            self.arrays.append((value, value.copy()))
         elif isinstance(value, partial):
             self.look_into(value.func)
         elif is_of_the_program(value):
@@ -113,21 +117,22 @@ class Surroundings:
         """
         if self._random != _states_of_random():
             yield {}, "the random numbers of Python's random or of NumPy's"
-        yield from [(owner, name) for owner, name, value in self.entries if owner.get(name) is not value]
+        yield from [(get.__self__, name) for get, name, value in self.entries if get(name) is not value]
         for cell, value in self.cells:
             if cell.cell_contents is not value:
                 yield {}, next(name for name, one in self.named.items() if one is value)
         for attributes, size in self.sizes:
             if len(attributes) != size:
                 yield {}, str(list(attributes)[-1]) if attributes else "a dict"
-        for container, items in self.containers:
-            if not _has(container, items):
-                yield {}, next((name for name, one in self.named.items() if one is container), "a list")
+        lists = [each for each, items in self.containers if not _has(each, items)]
+        arrays = [each for each, numbers in self.arrays if not _is_equal(each, numbers)]
+        for container in [*lists, *arrays]:
+            yield {}, next((name for name, one in self.named.items() if one is container), "a list")
 
     def hold(self) -> bool:
         """Whether all is as it was."""
-        for owner, name, value in self.entries:
-            if owner.get(name) is not value:
+        for get, name, value in self.entries:
+            if get(name) is not value:
                 return False
         for cell, value in self.cells:
             if cell.cell_contents is not value:
@@ -135,14 +140,19 @@ class Surroundings:
         for attributes, size in self.sizes:
             if len(attributes) != size:
                 return False
-        return all([_has(container, items) for container, items in self.containers])
+        for container, items in self.containers:
+            if not _has(container, items):
+                return False
+        return all([_is_equal(array, numbers) for array, numbers in self.arrays])
 
 
-def _has(container: Any, items: Any) -> bool:
-    """Whether a list has these very elements, or an array these numbers."""
-    if items.__class__ is np.ndarray:
-        return np.array_equal(container, items, equal_nan=items.dtype.kind == "f")
-    return len(container) == len(items) and list(map(id, container)) == list(map(id, items))
+def _has(container: Any, items: list[Any]) -> bool:
+    """Whether a list has these very elements."""
+    return len(container) == len(items) and all(map(is_, container, items))
+
+
+def _is_equal(array: np.ndarray, numbers: np.ndarray) -> bool:
+    return np.array_equal(array, numbers, equal_nan=numbers.dtype.kind == "f")
 
 
 def _states_of_random() -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.func.trees import flatten
 from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import Untraceable, refused
-from autokit.static.graph import Graph, Node, mapped
+from autokit.static.graph import Graph, Node, found_in, mapped
 from autokit.static.halves import Halves
 from autokit.static.surroundings import is_of_the_program
 from autokit.static.traced import Traced
@@ -22,13 +22,6 @@ from autokit.static.tracing import Kept, Tracing
 
 class Place(int):
     """Stands for the tensor at this place among a graph's outputs."""
-
-
-def tensors_in(values: Any) -> list[Any]:
-    """The tensors and arrays in nested tuples, lists and dicts, in order."""
-    found: list[Any] = []
-    mapped(values, lambda one: found.append(one) if isinstance(one, Tensor | np.ndarray) else None)
-    return found
 
 
 class Trace:
@@ -222,7 +215,9 @@ class Trace:
     def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
-        table = {tensor: now for (tensor, _, _), now in zip(self.inputs, tensors_in(given))}
+        table = {
+            tensor: now for (tensor, _, _), now in zip(self.inputs, found_in(given, Tensor | np.ndarray))
+        }
         return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
     def finish(self, arrays: tuple[Any, ...]) -> Any:

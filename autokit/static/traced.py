@@ -24,7 +24,7 @@ from autokit.base.devices import on_host
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
-from autokit.static.graph import Graph, Node, mapped, nodes_in
+from autokit.static.graph import Graph, Node, found_in, mapped
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
@@ -94,14 +94,14 @@ class Tape:
             arrays = [isinstance(each, np.ndarray | np.generic) for each in value]
             return self.parts(name, function, operands, named, value, kind) if any(arrays) else value
         value = np.asarray(value)
-        given = list(nodes_in((operands, named)))
+        given = found_in((operands, named), Node)
         is_known = kind == "call" and given and all([node.kind == "const" for node in given])
         if is_known and not any([np.may_share_memory(value, node.value) for node in given]):
             return Traced(self, self.add("const", "const", value=value))
         first = args[0] if args and isinstance(args[0], Traced) else None
         if first is None or kind != "call" or not np.may_share_memory(value, first.node.value):
             return Traced(self, self.add(kind, name, function, operands, named, value))
-        if any_traced((args[1:], settings)):
+        if found_in((args[1:], settings), Traced):
             raise refused(f"{name} gives a view of its operand that depends on another tensor's numbers")
         node = self.add("view", name, function, operands, named, value)
         step = (name, function, tuple(args[1:]), settings)
@@ -473,13 +473,6 @@ def is_basic(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     basic = slice | int | np.integer | None
     return all([each is ... or isinstance(each, basic) and not isinstance(each, bool) for each in parts])
-
-
-def any_traced(args: Any) -> bool:
-    """Whether there is a traced array in nested tuples, lists and dicts."""
-    found: list[Any] = []
-    mapped(args, found.append)
-    return any([isinstance(each, Traced) for each in found])
 
 
 def _example(args: Any) -> Any:

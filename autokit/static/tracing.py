@@ -27,10 +27,10 @@ from autokit.engine.tensor import Tensor, new_tensor
 from autokit.nn.module import Module
 from autokit.optim.optimizer import Optimizer
 from autokit.static.errors import StaticError, refused
-from autokit.static.graph import Node
+from autokit.static.graph import Node, found_in
 from autokit.static.numbers import Counter, Number
 from autokit.static.surroundings import Surroundings
-from autokit.static.traced import Tape, Traced, any_traced, noted
+from autokit.static.traced import Tape, Traced, noted
 
 OPAQUE = {
     *("convolution", "transposed_convolution", "convolution_by_weight", "max_pool", "fold", "unfold"),
@@ -356,7 +356,7 @@ class _TracedRules(Rules):
                 tape = tracing.tape
                 tape.operation, tape.phase, tape.module = name, "backward", ""
                 tracing.passes += 1
-                if is_one_call and vjp is not unchanged and any_traced((g, values)):
+                if is_one_call and vjp is not unchanged and found_in((g, values), Traced):
                     return tape.call(f"{name}_backward", vjp, (g, *values))
                 tracing.deriving += on_tensors
                 try:
