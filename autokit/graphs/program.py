@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +16,16 @@ GIVEN = {"input": "constant", "number": "constant", "const": "constant", "state"
 
 _CALLS = 4
 
+_MANY = 60
+"""More boxes than this are folded by modules."""
+
+_PARTS: dict[str | None, Callable[[Any], Any]] = {
+    "operation": lambda node: (node.phase, node.module, node.operation),
+    "module": lambda node: (node.phase, node.module or node.operation),
+    None: lambda node: node,
+}
+"""Of neighbours for which this is the same, one box is made."""
+
 
 def program_graph(program: Any, fold: str | None = "operation") -> Graph:
     """The graph to draw of a graph of :mod:`autokit.static`.
@@ -22,8 +33,9 @@ def program_graph(program: Any, fold: str | None = "operation") -> Graph:
     Parameters
     ----------
     program : Graph
-    fold : "operation" or None
-        What one operation calls is one box, where nothing else comes between; for None each call is one.
+    fold : "operation", "module" or None
+        What one operation calls, or one module, is one box, where nothing else comes between; for None each
+        call is one. Where operations are too many to be read, modules are shown.
     """
     boxes = boxes_of(program, fold)
     place = {node: at for at, box in enumerate(boxes) for node in box}
@@ -44,30 +56,49 @@ def boxes_of(program: Any, fold: str | None = "operation") -> list[list[Any]]:
 
     Constants that have no name are left out.
     """
-    if fold not in ("operation", None):
-        raise ValueError(f"fold is 'operation' or None, got {fold!r}")
+    if fold not in _PARTS:
+        raise ValueError(f"fold is 'operation', 'module' or None, got {fold!r}")
     shown = [node for node in program.nodes if node.kind != "const" or node.label]
     given = [[node] for node in shown if node.kind in GIVEN]
+    if fold == "module":
+        given = _by_owner(program, [node for node, *_ in given])
     calls = [node for node in shown if node.kind not in GIVEN]
-    runs = groupby(calls, lambda node: (node.phase, node.operation) if fold else node)
-    return given + [list(run) for _, run in runs]
+    boxes = given + [list(run) for _, run in groupby(calls, _PARTS[fold])]
+    return boxes_of(program, "module") if fold == "operation" and len(boxes) > _MANY else boxes
+
+
+def _by_owner(program: Any, given: list[Any]) -> list[list[Any]]:
+    """What is given, with the parameters of a module together, and all that an optimizer keeps."""
+    users, found = program.users(), dict[Any, list[Any]]()
+    for node in given:
+        is_memory = {each.phase for each in users[node]} == {"update"}
+        owner: Any = "memory" if is_memory else node.label.rpartition(".")[0]
+        found.setdefault(owner if node.kind == "state" else node, []).append(node)
+    return list(found.values())
 
 
 def _box(id: int, box: list[Any], new: dict[Any, str]) -> Node:
     """The box of nodes that are drawn as one: its result is the last of them."""
     first, last = box[0], box[-1]
     kind = GIVEN.get(first.kind) or ("backward" if first.phase == "backward" else "operation")
-    calls = [node.name for node in box if node.kind != "view"]
+    operations = list(dict.fromkeys([node.operation for node in box]))
+    calls = operations if operations[1:] else [node.name for node in box if node.kind != "view"]
     more = [f"… {len(calls) - _CALLS} more"] if len(calls) > _CALLS else []
     written = [new[node] for node in box if node in new]
     operation = "" if first.kind in GIVEN else first.operation or last.name
+    operation = first.module if operations[1:] else operation
+    label = f"{len(written)} new values" if written[1:] else written[0] if written else last.label
+    if first.kind == "state" and box[1:]:
+        owners, names = zip(*[node.label.rpartition(".")[::2] for node in box])
+        same = {*owners} == {owners[0]}
+        label = f"{owners[0]}: {', '.join(names)}" if same else f"{len(box)} arrays of the optimizer"
     return Node(
         id,
         kind,
         operation,
         symbol=operation,
         formula=", ".join([*calls[:_CALLS], *more]) if operation else "",
-        label=f"{len(written)} new values" if written[1:] else written[0] if written else last.label,
+        label=label,
         shape=last.shape or (),
         dtype=str(last.dtype or ""),
         requires_grad=first.kind == "state",

@@ -182,7 +182,7 @@ class Graph:
                 node.value = mapped(node.value, outline)
 
     def picture(self, fold: str | None = "operation") -> Any:
-        """The graph to draw: a box for each operation, or with ``fold=None`` for each call."""
+        """The graph to draw: a box for each operation or ``"module"``, or for None each call."""
         return doors.program(self, fold)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

@@ -215,9 +215,8 @@ class Trace:
     def leaves(self, given: Any) -> list[Tensor]:
         """The leaves of the second half, those of a call in place of those of the example."""
         assert self.halves is not None
-        table = {
-            tensor: now for (tensor, _, _), now in zip(self.inputs, found_in(given, Tensor | np.ndarray))
-        }
+        now = found_in(given, Tensor | np.ndarray)
+        table = {tensor: each for (tensor, _, _), each in zip(self.inputs, now)}
         return [table.get(leaf, leaf) for leaf in self.halves.leaves]
 
     def finish(self, arrays: tuple[Any, ...]) -> Any:

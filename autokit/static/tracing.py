@@ -344,7 +344,7 @@ class _TracedRules(Rules):
     __slots__ = ()
 
     def __init__(self, rules: Rules, tracing: Tracing) -> None:
-        name = rules.operation.name
+        name, module = rules.operation.name, tracing.tape.module
         opaque = name in OPAQUE_DERIVATIVES
         if opaque:  # the derivatives for NumPy's arrays
             rules = rules.operation.rules(rules.learns, rules.wide, True)  # type: ignore[assignment]
@@ -354,7 +354,7 @@ class _TracedRules(Rules):
         def wrapped(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
             def derivative(g: Any, *values: Any) -> Any:
                 tape = tracing.tape
-                tape.operation, tape.phase, tape.module = name, "backward", ""
+                tape.operation, tape.phase, tape.module = name, "backward", module
                 tracing.passes += 1
                 if is_one_call and vjp is not unchanged and found_in((g, values), Traced):
                     return tape.call(f"{name}_backward", vjp, (g, *values))

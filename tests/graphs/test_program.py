@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import autokit as torch
+from autokit import nn
 from tests.static.programs import trained_step
 
 
@@ -37,3 +39,24 @@ def test_a_training_step_is_read_operation_by_operation(step: Any) -> None:
     assert linear.source is not None and "model(x)" in linear.source.text
     assert told[-1] == ("Adam", "operation") and nodes[-1].label.endswith("new values")
     assert "linear" in step.graph._repr_mimebundle_()["text/html"]
+
+
+def test_what_is_too_large_to_be_read_is_folded_by_modules() -> None:
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(12)])
+    optimizer = torch.optim.Adam(model.parameters())
+
+    @torch.static.compile
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    step(torch.ones(1, 2))
+    step(torch.ones(1, 2))
+    picture = step.graph.picture()
+    labels = [node.label for node in picture.nodes]
+    assert len(picture.nodes) < 80 and "model.3.0: weight, bias" in labels
+    assert "72 arrays of the optimizer" in labels and labels[-1] == "96 new values"
+    assert picture.nodes == step.graph.picture("module").nodes
