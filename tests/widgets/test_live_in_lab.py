@@ -48,9 +48,29 @@ race""",
     """\
 explorer = ak.explore(model, x, selected="1")
 explorer""",
+    """\
+@ak.static.compile
+def slope(x):
+    model.zero_grad()
+    loss = model(x).sum()
+    loss.backward()
+    return loss
+slope(x)
+comparison = ak.static.compare(slope, x)
+comparison""",
+    "slope.passes",
+    """\
+tf = ak.static
+halved = tf.divide(tf.placeholder(tf.float32, name="given"), 2.0, name="halved")
+debugger = tf.Session().debug(tf.square(halved), {"given:0": 3.0})
+debugger""",
     "0",
 ]
-WIDGETS = (".ak-playground", ".ak-monitor", ".ak-descent", ".ak-explorer")
+COMPARISON, PASSES = [
+    f".ak-compare[aria-label='{name}']"
+    for name in ("A dynamic and a static graph", "The passes over a static graph")
+]
+WIDGETS = (".ak-playground", ".ak-monitor", ".ak-descent", ".ak-explorer", COMPARISON, PASSES, ".ak-session")
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +141,25 @@ def test_the_explorer_and_python_choose_modules(notebook: Notebook) -> None:
     notebook.wait_for("explorer.selected", "2")
     notebook.run("explorer.selected = '0'")
     page.wait_for_selector(".ak-explorer [role=treeitem][aria-selected=true] >> text=0")
+
+
+def test_the_widgets_of_static_graphs_step_in_the_browser_and_in_python(notebook: Notebook) -> None:
+    page = notebook.page
+    page.locator(COMPARISON).press("ArrowRight")
+    notebook.wait_for("comparison.step", "1")
+    notebook.run("comparison.chosen = 0")
+    page.wait_for_function(
+        "(name) => document.querySelector(name).innerText.includes('as traced')", arg=COMPARISON
+    )
+    note = page.locator(f"{PASSES} .ak-note")
+    last = note.inner_text()
+    page.locator(PASSES).press("ArrowLeft")
+    assert note.inner_text() != last
+    page.locator(".ak-session").press("ArrowRight")
+    notebook.wait_for("debugger.run.done", "1")
+    notebook.run("debugger.step = 100")
+    page.wait_for_selector(".ak-session >> text=The run has ended")
+    assert notebook.run("print(*debugger.results)") == "2.25"
 
 
 def test_what_is_saved_shows_the_stills_without_a_kernel(notebook: Notebook, lab: Lab) -> None:
