@@ -131,6 +131,12 @@ def _dot() -> str:
     return f"Graphviz {found[0]}" if found else program
 
 
+def _numba() -> str:
+    import numba
+
+    return str(numba.__version__)
+
+
 def _gpu() -> str:
     import cupy
 
@@ -166,5 +172,6 @@ PARTS = (
     Part("Widgets in JupyterLab", _widgets, _LAB),
     Part("Lessons", _lessons, _AGAIN),
     Part("Graphviz program (optional)", _dot, "install graphviz from your system's packages"),
+    Part("Numba for static graphs (optional)", _numba, 'pip install ".[native]" in the folder of autokit'),
     Part("GPU (optional)", _gpu, f"{_GPU}, on a machine with an NVIDIA GPU and its driver"),
 )
