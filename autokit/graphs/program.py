@@ -19,7 +19,7 @@ _CALLS = 4
 _MANY = 60
 """More boxes than this are folded by modules."""
 
-_PARTS: dict[str | None, Callable[[Any], Any]] = {
+PARTS: dict[str | None, Callable[[Any], Any]] = {
     "operation": lambda node: (node.phase, node.module, node.operation),
     "module": lambda node: (node.phase, node.module or node.operation),
     None: lambda node: node,
@@ -27,16 +27,17 @@ _PARTS: dict[str | None, Callable[[Any], Any]] = {
 """Of neighbours for which this is the same, one box is made."""
 
 
-def program_graph(program: Any, fold: str | None = "operation") -> Graph:
+def program_graph(program: Any, fold: str | None = "auto") -> Graph:
     """The graph to draw of a graph of :mod:`autokit.static`.
 
     Parameters
     ----------
     program : Graph
-    fold : "operation", "module" or None
+    fold : "operation", "module", None or "auto"
         What one operation calls, or one module, is one box, where nothing else comes between; for None each
-        call is one. Where operations are too many to be read, modules are shown.
+        call is one. ``"auto"`` takes modules where operations are too many to be read.
     """
+    fold = readable_fold(program) if fold == "auto" else fold
     boxes = boxes_of(program, fold)
     place = {node: at for at, box in enumerate(boxes) for node in box}
     new = {node: f"new {state.label}" for state, node in program.updates.items()}
@@ -51,20 +52,24 @@ def program_graph(program: Any, fold: str | None = "operation") -> Graph:
     return Graph(nodes, tuple(edges), outputs=outputs, view=View(show=("shape", "dtype", "formula")))
 
 
-def boxes_of(program: Any, fold: str | None = "operation") -> list[list[Any]]:
+def readable_fold(program: Any) -> str:
+    """``"operation"``, or ``"module"`` where operations are too many to be read."""
+    return "module" if len(boxes_of(program, "operation")) > _MANY else "operation"
+
+
+def boxes_of(program: Any, fold: str | None) -> list[list[Any]]:
     """For each box its nodes: first what is given, and then what runs, in the order of the run.
 
     Constants that have no name are left out.
     """
-    if fold not in _PARTS:
-        raise ValueError(f"fold is 'operation', 'module' or None, got {fold!r}")
+    if fold not in PARTS:
+        raise ValueError(f"fold is 'operation', 'module', None or 'auto', got {fold!r}")
     shown = [node for node in program.nodes if node.kind != "const" or node.label]
     given = [[node] for node in shown if node.kind in GIVEN]
     if fold == "module":
         given = _by_owner(program, [node for node, *_ in given])
     calls = [node for node in shown if node.kind not in GIVEN]
-    boxes = given + [list(run) for _, run in groupby(calls, _PARTS[fold])]
-    return boxes_of(program, "module") if fold == "operation" and len(boxes) > _MANY else boxes
+    return given + [list(run) for _, run in groupby(calls, PARTS[fold])]
 
 
 def _by_owner(program: Any, given: list[Any]) -> list[list[Any]]:

@@ -181,7 +181,7 @@ class Graph:
             if node.kind not in ("const", "state"):
                 node.value = mapped(node.value, outline)
 
-    def picture(self, fold: str | None = "operation") -> Any:
+    def picture(self, fold: str | None = "auto") -> Any:
         """The graph to draw: a box for each operation or ``"module"``, or for None each call."""
         return doors.program(self, fold)
 

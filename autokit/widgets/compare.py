@@ -15,7 +15,7 @@ from autokit.draw.html import html
 from autokit.draw.svg import svg
 from autokit.draw.table import table_html, table_text
 from autokit.graphs.model import Table
-from autokit.graphs.program import GIVEN, boxes_of
+from autokit.graphs.program import GIVEN, PARTS, boxes_of, readable_fold
 from autokit.graphs.words import counted
 from autokit.static.comparing import Snapshot
 from autokit.static.errors import described
@@ -47,8 +47,10 @@ class Stages(Live):
         super().__init__()
         done = [each for each in passes if each.words != "nothing to do"]
         stages = [("as traced", "", graph), *[(each.name, each.words, each.after) for each in done]]
-        self._drawn = [after.picture() for *_, after in stages]
-        self.set_trait("_graphs", [_stage(*stage, drawn) for stage, drawn in zip(stages, self._drawn)])
+        self._fold = readable_fold(graph)
+        self._drawn = [after.picture(self._fold) for *_, after in stages]
+        shown = [_stage(*stage, self._fold, drawn) for stage, drawn in zip(stages, self._drawn)]
+        self.set_trait("_graphs", shown)
         self.chosen = len(done)
 
     def still(self) -> dict[str, Any]:
@@ -92,7 +94,7 @@ class Compare(Stages):
         plan, arrays = step.plan_for(args, kwargs)
         super().__init__(plan.trace.graph, plan.passes)
         self._plan = Plan(plan.graph)
-        moments = _moments(plan.trace.graph)
+        moments = _moments(plan.trace.graph, self._fold)
         most = max([each["bytes"] for each in moments], default=0)
         words = (
             f"{counted(len(moments), 'operation')}. The values of the dynamic graph need at most {most:,} "
@@ -139,31 +141,31 @@ def compare(step: Any, *args: Any, **kwargs: Any) -> Compare:
     return Compare(step, args, kwargs)
 
 
-def _stage(name: str, words: str, graph: Any, drawn: Any) -> dict[str, Any]:
+def _stage(name: str, words: str, graph: Any, fold: str, drawn: Any) -> dict[str, Any]:
     """A graph as the browser knows it: for each box its key, its element in the picture, and its calls."""
-    boxes = boxes_of(graph)
+    boxes = boxes_of(graph, fold)
     calls = [[f"n{at}", ", ".join([node.name for node in box])] for at, box in enumerate(boxes)]
     told = {"name": name, "words": words, "nodes": len(graph.nodes), "svg": svg(drawn, direction="TB")}
-    return {**told, "boxes": dict(zip(_keys(boxes), calls))}
+    return {**told, "boxes": dict(zip(_keys(boxes, fold), calls))}
 
 
-def _keys(boxes: list[list[Any]]) -> list[str]:
-    """What tells a box apart, also after a pass: its operation, and which one of these it is."""
+def _keys(boxes: list[list[Any]], fold: str) -> list[str]:
+    """What tells a box apart, also after a pass: its operation or module, and which one of these it is."""
     seen: Counter[str] = Counter()
     keys = []
-    for box in boxes:
-        name = f"{box[0].phase} {box[0].operation or box[0].label or box[-1].name}"
+    for first, *_ in boxes:
+        name = " ".join([*PARTS[fold](first), first.label])
         seen[name] += 1
         keys.append(f"{name} {seen[name]}")
     return keys
 
 
-def _moments(graph: Any) -> list[dict[str, Any]]:
+def _moments(graph: Any, fold: str) -> list[dict[str, Any]]:
     """For each operation that runs what is told: whose values are freed, and what the living ones need.
 
     A new value of a state needs no memory, as the eager optimizer writes it over the old one.
     """
-    boxes, lives = boxes_of(graph), Lives(graph)
+    boxes, lives = boxes_of(graph, fold), Lives(graph)
     place = {lives.time[node]: at for at, box in enumerate(boxes) for node in box}
     ends = [max([place.get(lives.last[node], len(boxes)) for node in box]) for box in boxes]
     new = {*graph.updates.values()}
@@ -172,11 +174,11 @@ def _moments(graph: Any) -> list[dict[str, Any]]:
         if node.kind in ("call", "draw") and node not in new and lives.owners[node] == (node,):
             memory[lives.time[node] : lives.last[node] + 1] += getattr(node.value, "nbytes", 0)
     running = [at for at, box in enumerate(boxes) if box[0].kind not in GIVEN]
-    moments, keys = [], _keys(boxes)
+    moments, keys = [], _keys(boxes, fold)
     for at in running:
         first, last = boxes[at][0], boxes[at][-1]
         freed = [f"n{each}" for each in running if each <= at and ends[each] == at]
-        words = f"{first.operation or last.name}, {first.phase}: {described(first.line)}."
+        words = f"{PARTS[fold](first)[-1] or last.name}, {first.phase}: {described(first.line)}."
         told = f"{words} The values of {counted(len(freed), 'operation')} are freed." if freed else words
         size = int(max([memory[lives.time[node]] for node in boxes[at]]))
         moments.append({"box": f"n{at}", "key": keys[at], "freed": freed, "bytes": size, "sentence": told})

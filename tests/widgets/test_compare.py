@@ -31,7 +31,7 @@ def shown() -> tuple[Any, Compare]:
 
 def test_values_come_with_their_operation_and_go_with_the_last_reader(shown: Any) -> None:
     step, widget = shown
-    boxes = boxes_of(step.passes[0].before)
+    boxes = boxes_of(step.passes[0].before, "operation")
     freed: set[str] = set()
     for moment in widget._moments:
         reads = {each for node in boxes[int(moment["box"][1:])] for each in node.operands()}
