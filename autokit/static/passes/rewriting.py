@@ -91,11 +91,16 @@ def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) ->
         return np.asarray(function(*args, **settings))
 
 
+def known(argument: Any) -> Any:
+    """What an argument is in each run, as an array; None if that is not known."""
+    if isinstance(argument, Node):
+        return argument.value if argument.kind == "const" else None
+    return np.asarray(argument)
+
+
 def is_constant(argument: Any, number: float | None = None) -> bool:
     """Whether an argument is one number in all its elements, and that ``number`` where it is given."""
-    if isinstance(argument, Node):
-        argument = argument.value if argument.kind == "const" else None
-    array = np.asarray(argument)
-    if isinstance(argument, bool) or array.dtype.kind not in "iuf" or not array.size:
+    array = known(argument)
+    if isinstance(argument, bool) or array is None or array.dtype.kind not in "iuf" or not array.size:
         return False
     return bool((array == (array.flat[0] if number is None else number)).all())
