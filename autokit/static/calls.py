@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from autokit.static.graph import Node
-from autokit.static.traced import astype, put, put_flat, write
+from autokit.static.graph import Node, nodes_in
+from autokit.static.traced import astype, put, write
 
 INTO = {np.dot, np.matmul, np.concatenate, np.stack}
 """Functions that write their result into ``out=``, beside the universal functions and their reductions."""
 
-COPIES = {np.copy, np.where, astype, put, put_flat, write}
-"""Functions whose result ``copyto`` and assignments write into memory that is there."""
+COPIES = {np.copy, np.where, astype, put, write}
+"""Functions whose result is a copy of an operand in which some elements may be other ones."""
 
 
 def is_ufunc(node: Node) -> bool:
@@ -45,11 +47,13 @@ def takes_memory(node: Node) -> bool:
     return computed or node.function in COPIES
 
 
+def basis_of(node: Node) -> Any:
+    """The operand of which such a result is a copy."""
+    return node.args[2 if node.function is np.where else 0]
+
+
 def overwritable(node: Node) -> list[Node]:
     """The operands of which no element is read after that element of the result is written."""
     if is_ufunc(node):
         return node.operands()
-    if node.function not in COPIES:
-        return []
-    candidates = node.args[2:] if node.function is np.where else node.args[:1]
-    return [each for each in candidates if isinstance(each, Node)]
+    return list(nodes_in(basis_of(node))) if node.function in COPIES else []

@@ -22,7 +22,7 @@ import numpy as np
 from autokit.base import doors
 from autokit.static.calls import overwritable, takes_memory
 from autokit.static.graph import Graph, Node
-from autokit.static.traced import put, put_flat
+from autokit.static.traced import put
 
 ALIGNMENT = 64
 """Bytes of a line of the cache; each place begins with one."""
@@ -189,7 +189,7 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
 
 def _may_stop(node: Node) -> bool:
-    has_memory = takes_memory(node) and node.function not in (put, put_flat)
+    has_memory = takes_memory(node) and node.function is not put
     return node.kind in ("call", "check", "draw") and not has_memory
 
 
