@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.calls import COPIES, basis_of, is_ufunc
+from autokit.static.calls import COPIES, is_ufunc
 from autokit.static.errors import described
 from autokit.static.graph import Graph, Node
 from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
 from autokit.static.spelling import Namespace, Text, names_for, part_of, suffix_of
-from autokit.static.traced import astype, getitem, put, write
+from autokit.static.traced import astype, getitem, write
 
 METHODS = {np.reshape, np.transpose, np.swapaxes, np.squeeze, np.dot}
 """Functions of NumPy that take longer to begin than the array's own method."""
@@ -299,18 +299,13 @@ class _Writer:
             return node.args
 
     def _copied(self, node: Node, target: str) -> list[str]:
-        """The lines that copy what is there before to ``target``, and write over some of its elements."""
-        lines, before = [], self.space.spelled(basis_of(node))
-        operands = [self.space.spelled(each) for each in node.args]
-        if before != target:
+        """The lines that copy the first operand to ``target``, if it is not there, and write over a part."""
+        lines, first = list[str](), self.space.spelled(node.args[0])
+        if first != target:
             casting = ", casting='unsafe'" if node.function is astype else ""
-            lines.append(f"copyto({target}, {before}{casting})")
-        if node.function is np.where:
-            lines.append(f"copyto({target}, {operands[1]}, where={operands[0]})")
-        elif node.function is put:
-            lines.append(f"{target}[{self.space.index(node.args[1])}] = {operands[2]}")
-        elif node.function is write:
-            lines.append(f"copyto({self._part(node, target)}, {operands[2]})")
+            lines.append(f"copyto({target}, {first}{casting})")
+        if node.function is write:
+            lines.append(f"copyto({self._part(node, target)}, {self.space.spelled(node.args[2])})")
         return lines
 
     def _part(self, node: Node, target: str) -> str:

@@ -22,7 +22,6 @@ import numpy as np
 from autokit.base import doors
 from autokit.static.calls import overwritable, takes_memory
 from autokit.static.graph import Graph, Node
-from autokit.static.traced import put
 
 ALIGNMENT = 64
 """Bytes of a line of the cache; each place begins with one."""
@@ -189,8 +188,9 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
 
 def _may_stop(node: Node) -> bool:
-    has_memory = takes_memory(node) and node.function is not put
-    return node.kind in ("call", "check", "draw") and not has_memory
+    """Whether an error may come of a node: a check, an index, what is not NumPy's."""
+    never = takes_memory(node) and "take" not in node.name or node.function is np.where
+    return node.kind in ("call", "check", "draw") and not never
 
 
 def _are_alike(node: Node, other: Node) -> bool:

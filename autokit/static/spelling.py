@@ -6,7 +6,7 @@ import keyword
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -96,14 +96,15 @@ class Namespace:
         self.objects, self.names = objects, dict[Node, str]()
         self._given = {id(value): name for name, value in objects.items()}
         self._taken = {*objects, *reserved, *keyword.kwlist}
-        self._wished: dict[str, Iterator[str]] = {}
+        self._free: dict[str, Iterator[str]] = {}
         self._numbers: dict[Any, np.ndarray] = {}
 
     def fresh(self, wish: str) -> str:
         """A name that nothing has yet: ``wish`` as a name of Python, with a number if need be."""
         name = identifier(wish)
-        wished = self._wished.setdefault(name, _numbered(name))
-        name = next(each for each in wished if each not in self._taken)
+        numbered = chain([name], (f"{name}_{number}" for number in count(2)))
+        free = self._free.setdefault(name, (each for each in numbered if each not in self._taken))
+        name = next(free)
         self._taken.add(name)
         return name
 
@@ -162,9 +163,3 @@ class Namespace:
         """The arguments of a call."""
         named = [f"{name}={self.spelled(value)}" for name, value in settings.items()]
         return ", ".join([*map(self.spelled, args), *named])
-
-
-def _numbered(wish: str) -> Iterator[str]:
-    yield wish
-    for number in count(2):
-        yield f"{wish}_{number}"

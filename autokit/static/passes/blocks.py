@@ -12,6 +12,8 @@ M. E. Wolf and M. S. Lam, "A data locality optimizing algorithm", PLDI 1991.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node
 
@@ -26,28 +28,15 @@ SHORTEST = 4
 
 
 def group_into_blocks(graph: Graph) -> str:
-    """Bring elementwise calls on large arrays of one shape together, and mark them with a block's length."""
-    nodes: list[Node] = []
-    run: list[Node] = []
+    """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
+    graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
     said = []
-
-    def close() -> None:
-        if len(run) >= SHORTEST:
-            said.append(f"{len(run)} calls in blocks")
-            for node in run:
+    for shape, run in groupby(graph.nodes, lambda node: node.shape if _is_large(node) else None):
+        nodes = list(run)
+        if shape is not None and len(nodes) >= SHORTEST:
+            said.append(f"{len(nodes)} calls in blocks")
+            for node in nodes:
                 node.block = _block_length(node.value.size)
-        nodes.extend(run)
-        run.clear()
-
-    for node in graph.nodes:
-        is_large = _is_large(node)
-        waits = is_large or node.kind in ("const", "input", "number", "state", "view")
-        reads = not is_large and any([operand in run for operand in node.operands()])
-        if not waits or reads or is_large and run and run[-1].shape != node.shape:
-            close()
-        (run if is_large else nodes).append(node)
-    close()
-    graph.nodes = nodes
     return "; ".join(said)
 
 
