@@ -61,9 +61,7 @@ def _refuse(node: Node) -> None:
         raise refused(f"{node.label} is on the CPU, and backend='cupy' computes on a GPU: use .to('cuda').")
     is_call = node.kind in ("call", "view") and not _is_numpy(node.function)
     if is_call or node.kind == "draw":
-        words = (
-            "is more than CuPy's functions, and cannot be part of a CUDA graph: let this step run eagerly."
-        )
+        words = "is more than CuPy's functions, and no part of a CUDA graph: let this step run eagerly."
         raise refused(f"{node.name} {words}", node.line)
 
 

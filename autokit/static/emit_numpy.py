@@ -46,12 +46,10 @@ class Program:
         For each line of the text the node that it computes.
     """
 
-    def __init__(
-        self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: dict[str, Any]
-    ) -> None:
+    def __init__(self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: Any) -> None:
         self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
         self.file = f"<autokit.static {name} #{next(_serial)}>"
-        self._given = given
+        self._given: dict[str, Any] = given
         self._spare: list[Callable[..., Any]] = []
         self._code = compile(source, self.file, "exec")
         linecache.cache[self.file] = len(source), None, source.splitlines(True), self.file
@@ -136,7 +134,7 @@ class _Writer:
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name, self.plan = graph, name, Plan(graph)
         own = {"arena": self.plan, "array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
-        self.space = Namespace(own, {name, "outputs", "slice", "zip"})
+        self.space = Namespace(own, {name, "dict", "outputs", "slice", "zip"})
         self.wishes = names_for(graph)
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
@@ -237,13 +235,13 @@ class _Writer:
 
     def _say(self, node: Node, *lines: str) -> None:
         """Append lines to the function, below a comment where they belong to another line or operation."""
-        line = node.phase, node.line
-        if line != self._said[:2]:
+        said = node.phase, node.line, node.operation, node.module
+        if said[:2] != self._said[:2]:
             shown = f", line {node.line[1]}: {linecache.getline(*node.line).strip()}" if node.line else ""
             self.body.append(f"# {node.phase or 'forward'}{shown}")
-        if (*line, node.operation, node.module) != self._said and node.operation:
+        if said != self._said and node.operation:
             self.body.append(f"# · {node.operation}" + (f" in {node.module}" if node.module else ""))
-        self._said = (*line, node.operation, node.module)
+        self._said = said
         for text in lines:
             self.body.append(text)
             self.lines[len(self.body) + 1] = node

@@ -175,15 +175,14 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
     Nobody may read the old value later, and nothing may follow that can stop the run.
     """
-    stops = [lives.time[node] for node in graph.nodes if _may_stop(node)]
+    last_stop = max([lives.time[node] for node in graph.nodes if _may_stop(node)], default=-1)
     written: dict[Node, Node] = {}
     for state, node in graph.updates.items():
-        is_last = max(stops, default=-1) < lives.time[node]
         unread = lives.last[state] < lives.begin[node] and _are_alike(node, state)
         lies_in_order = takes_memory(node) and state.value.flags.c_contiguous
-        free = unread or lives.can_take_over(node, state)
-        if is_last and lies_in_order and free and node not in written:
-            written[node] = state
+        if lies_in_order and lives.time[node] > last_stop and node not in written:
+            if unread or lives.can_take_over(node, state):
+                written[node] = state
     return written
 
 

@@ -42,8 +42,7 @@ def names_for(graph: Graph) -> dict[Node, str]:
     gradients: dict[Node, str] = {}
     for state, new in graph.updates.items():
         waiting = [new]
-        while waiting:
-            node = waiting.pop()
+        for node in waiting:
             if node.phase == "update":
                 waiting += node.operands()
             elif node.phase == "backward" and node.kind != "state" and node.shape == state.shape:
@@ -136,8 +135,7 @@ class Namespace:
         if isinstance(argument, np.dtype) and np.dtype(argument.type) == argument:
             argument = argument.type
         if isinstance(argument, dict):
-            items = [f"{key!r}: {self.spelled(value)}" for key, value in argument.items()]
-            return "{" + ", ".join(items) + "}"
+            return f"dict({self.arguments((), argument)})"
         if isinstance(argument, tuple | list):
             inner = ", ".join(map(self.spelled, argument))
             if hasattr(argument, "_fields"):

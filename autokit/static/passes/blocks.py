@@ -29,7 +29,8 @@ SHORTEST = 4
 
 def group_into_blocks(graph: Graph) -> str:
     """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
-    graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
+    if any(map(_is_large, graph.nodes)):  # what is given comes first, and parts no neighbours
+        graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
     said = []
     for shape, run in groupby(graph.nodes, lambda node: node.shape if _is_large(node) else None):
         nodes = list(run)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node
+from autokit.static.graph import Graph, Node, substitute
 from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, known, operand_of, rewrite
 from autokit.static.traced import astype
 
@@ -73,13 +73,10 @@ def _in_shape_of(node: Node, value: Node, new: Rewriting) -> Node:
 
 
 def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Node | None:
-    """An operand that repeats one number, beside one that has all elements of the result."""
-    for repeated, other in ((x, y), (y, x)):
-        is_row = isinstance(repeated, Node) and repeated.shape and is_constant(repeated)
-        if is_row and isinstance(other, Node) and other.shape == node.shape:
-            number = new.constant(node, np.array(repeated.value.flat[0]))
-            return new.call(node, node.function, *[number if each is repeated else each for each in (x, y)])
-    return None
+    """Operands that repeat one number, beside one that has all elements of the result."""
+    repeated = [each for each in node.operands() if each.shape and is_constant(each)]
+    numbers = {each: new.constant(node, np.array(each.value.flat[0])) for each in repeated}
+    return new.call(node, node.function, *substitute(node.args, numbers)) if numbers else None
 
 
 def _masked(node: Node, new: Rewriting, mask: Any, zero: Any) -> Node | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Rewriting:
 
     def __init__(self, graph: Graph) -> None:
         self.graph, self.nodes = graph, list[Node]()
-        self._next = max([node.id for node in graph.nodes], default=0) + 1
+        self._ids = count(max([node.id for node in graph.nodes], default=0) + 1)
 
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
         """A new node, which is part of the same operation and line as ``like``."""
@@ -39,8 +40,7 @@ class Rewriting:
         return self._add(like, kind="const", name="const", function=None, args=(), settings={}, value=value)
 
     def _add(self, like: Node, **facts: Any) -> Node:
-        node = replace(like, id=self._next, label="", **facts)
-        self._next += 1
+        node = replace(like, id=next(self._ids), label="", **facts)
         self.nodes.append(node)
         return node
 
@@ -58,8 +58,8 @@ def rewrite(graph: Graph, rules: Rules) -> str:
         if not words:
             new.nodes.append(node)
     graph.nodes = new.nodes
-    graph.replace(table)
-    return "; ".join([f"{words} ({count}×)" for words, count in said.items() if words])
+    graph.outputs, graph.updates = substitute((graph.outputs, graph.updates), table)
+    return "; ".join([f"{words} ({times}×)" for words, times in said.items() if words])
 
 
 def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]) -> str:
