@@ -142,11 +142,10 @@ class _Writer:
         self.memory = ["", "", "# memory and views of it, from run to run"]
         self.lines: dict[int, Node] = {}
         self._said: tuple[Any, ...] = ()
-        for node in reversed(graph.nodes):  # memory has the name of what leaves the operation in it
-            over = self.plan.places[node].over if node in self.plan.places else None
+        for node, place in reversed(self.plan.places.items()):
             is_result = node.operation and self.wishes[node].endswith(node.operation)
-            if over is not None and is_result and part_of(over) == part_of(node):
-                self.wishes[over] = self.wishes[node]
+            if is_result and place.over is not None and part_of(place.over) == part_of(node):
+                self.wishes[place.over] = self.wishes[node]  # what leaves an operation names its memory
         for node in graph.nodes:  # no value gets the name of a function
             if node.kind in ("call", "view", "draw"):
                 self._function(node.function)

@@ -14,6 +14,7 @@ import numpy as np
 from autokit.static.graph import Graph, Node
 
 WORDS = {"exp": "exponential", "log": "logarithm", "maximum.reduce": "largest", "add.reduce": "total"}
+WORDS |= {"argmax": "places", "take": "chosen", "astype": "bits", "logical_not": "mask"}
 WORDS |= dict.fromkeys(("multiply", "dot", "matmul"), "product")
 WORDS |= dict.fromkeys(("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"), "mask")
 """What results are called inside of an operation, where NumPy's name of the call would not do."""

@@ -23,10 +23,10 @@ PASSES: dict[str, Callable[[Graph], str]] = {
 }
 """All passes by their names."""
 
-FOR_LOOPS = ("constants", "algebra", "dead code", "common subexpressions") * 2
+FOR_LOOPS = ("constants", "algebra", "constants", "common subexpressions", "dead code")
 """Those that run, in this order, where Numba compiles loops, which read the plain forms better."""
 
-DEFAULT = (*FOR_LOOPS, "NumPy's own forms", *FOR_LOOPS[1:4], "blocks")
+DEFAULT = (*FOR_LOOPS, "NumPy's own forms", "algebra", *FOR_LOOPS[3:], "blocks")
 """Those that run where NumPy computes."""
 
 

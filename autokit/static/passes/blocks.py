@@ -29,26 +29,24 @@ SHORTEST = 4
 
 def group_into_blocks(graph: Graph) -> str:
     """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
-    if any(map(_is_large, graph.nodes)):  # what is given comes first, and parts no neighbours
+    lengths = {node: _length_of_blocks(node) for node in graph.nodes}
+    if any(lengths.values()):  # what is given comes first, and parts no neighbours
         graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
     said = []
-    for shape, run in groupby(graph.nodes, lambda node: node.shape if _is_large(node) else None):
+    for (length, _), run in groupby(graph.nodes, lambda node: (lengths[node], node.shape)):
         nodes = list(run)
-        if shape is not None and len(nodes) >= SHORTEST:
+        if length and len(nodes) >= SHORTEST:
             said.append(f"{len(nodes)} calls in blocks")
             for node in nodes:
-                node.block = _block_length(node.value.size)
+                node.block = length
     return "; ".join(said)
 
 
-def _is_large(node: Node) -> bool:
-    """Whether this call can be computed in blocks, and is large enough to be."""
-    if not is_ufunc(node) or node.value.size < LARGE or not _block_length(node.value.size):
-        return False
-    return all([operand.shape in ((), node.shape) for operand in node.operands()])
-
-
-def _block_length(size: int) -> int:
-    """How many elements a block has, so that all have as many; 0 if there is no such number."""
+def _length_of_blocks(node: Node) -> int:
+    """How many elements a block of this call has, so that all have as many; 0 if it is not to have any."""
+    if not is_ufunc(node) or node.value.size < LARGE:
+        return 0
+    if any([operand.shape not in ((), node.shape) for operand in node.operands()]):
+        return 0
     lengths = range(LONGEST, LONGEST // 2, -1)
-    return next((length for length in lengths if size % length == 0), 0)
+    return next((length for length in lengths if node.value.size % length == 0), 0)
