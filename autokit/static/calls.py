@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autokit.static.graph import Node, nodes_in
 from autokit.static.traced import astype, write
 
-INTO: dict[Any, set[str]] = {
-    **dict.fromkeys((np.dot, np.matmul), set()),
-    **dict.fromkeys((np.concatenate, np.stack, np.ndarray.argmax), {"axis"}),
-    **dict.fromkeys((np.take, np.ndarray.take), {"axis", "mode"}),
-}
-"""Functions that write their result into ``out=`` with such settings, beside the universal functions."""
+INTO = {np.dot, np.matmul, np.concatenate, np.stack, np.take, np.ndarray.take, np.ndarray.argmax}
+"""Functions that write their result into ``out=``, beside the universal functions and their reductions."""
 
 COPIES = {np.copy, astype, write}
 """Functions whose result is a copy of the first operand in which some elements may be other ones."""
@@ -38,7 +32,7 @@ def takes_memory(node: Node) -> bool:
     """Whether the result of this call can be written into memory that was planned for it."""
     if node.kind != "call" or not isinstance(node.value, np.ndarray) or node.value.dtype.hasobject:
         return False
-    has_out = node.function in INTO and node.settings.keys() <= INTO[node.function]
+    has_out = node.function in INTO and node.settings.keys() <= {"axis", "mode"}
     return has_out or is_ufunc(node) or is_reduction(node) or node.function in COPIES
 
 

@@ -178,11 +178,10 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
     last_stop = max([lives.time[node] for node in graph.nodes if _may_stop(node)], default=-1)
     written: dict[Node, Node] = {}
     for state, node in graph.updates.items():
-        unread = lives.last[state] < lives.begin[node] and _are_alike(node, state)
-        lies_in_order = takes_memory(node) and state.value.flags.c_contiguous
-        if lies_in_order and lives.time[node] > last_stop and node not in written:
-            if unread or lives.can_take_over(node, state):
-                written[node] = state
+        fits = takes_memory(node) and _are_alike(node, state) and state.value.flags.c_contiguous
+        is_unread = lives.last[state] < lives.begin[node] or lives.can_take_over(node, state)
+        if fits and is_unread and lives.time[node] > last_stop and node not in written:
+            written[node] = state
     return written
 
 

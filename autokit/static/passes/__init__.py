@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
 
 from autokit.base import doors
 from autokit.static.graph import Graph
-from autokit.static.passes.algebra import simplify
+from autokit.static.passes.algebra import RULES
 from autokit.static.passes.blocks import group_into_blocks
-from autokit.static.passes.needless import eliminate_dead_code, fold_constants, share_subexpressions
-from autokit.static.passes.numpy_forms import use_numpy_forms
+from autokit.static.passes.needless import FOLDING, eliminate_dead_code, share_subexpressions
+from autokit.static.passes.numpy_forms import FORMS
+from autokit.static.passes.rewriting import rewrite
 
 PASSES: dict[str, Callable[[Graph], str]] = {
     "dead code": eliminate_dead_code,
-    "constants": fold_constants,
-    "algebra": simplify,
+    "constants": partial(rewrite, rules=FOLDING),
+    "algebra": partial(rewrite, rules=RULES),
     "common subexpressions": share_subexpressions,
-    "NumPy's own forms": use_numpy_forms,
+    "NumPy's own forms": partial(rewrite, rules=FORMS),
     "blocks": group_into_blocks,
 }
 """All passes by their names."""

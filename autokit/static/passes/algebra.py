@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, operand_of, rewrite
+from autokit.static.graph import Node
+from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, operand_of
 
 IN_ORDER = "reshape squeeze expand_dims"
 """Calls that give the elements in the same order in another shape."""
-
-
-def simplify(graph: Graph) -> str:
-    """Apply the table of rules to each call."""
-    return rewrite(graph, RULES)
 
 
 def _unchanged(node: Node, new: Rewriting, x: Any, y: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node, substitute
-from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, known, operand_of, rewrite
+from autokit.static.graph import Node, substitute
+from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, known, operand_of
 from autokit.static.traced import astype
 
 FEW = 4096
@@ -19,11 +19,6 @@ FEW = 4096
 
 CLASSES = 1024
 """Up to so many classes a matrix is kept that has each of their one-hot rows."""
-
-
-def use_numpy_forms(graph: Graph) -> str:
-    """Replace calls by faster ones."""
-    return rewrite(graph, FORMS)
 
 
 # ---------------------------------------------------------------- sums, products and maxima
@@ -35,7 +30,7 @@ def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Node | None:
 
 
 def _axis_of(node: Node, first: float) -> int | None:
-    """The axis of a reduction of a matrix or a vector of floats along one axis, which begins with ``first``."""
+    """The axis of a matrix or a vector of floats along which a reduction goes that begins with ``first``."""
     x, axis = node.args[0], node.settings.get("axis", 0)
     axes = range(len(x.shape)) if axis is None else np.atleast_1d(axis) % max(len(x.shape), 1)
     is_plain = x.dtype in (np.float32, np.float64) and node.settings.get("initial", first) == first
