@@ -11,7 +11,7 @@ from autokit.base import doors
 from autokit.static.graph import Graph
 from autokit.static.passes.algebra import RULES
 from autokit.static.passes.blocks import group_into_blocks
-from autokit.static.passes.needless import FOLDING, eliminate_dead_code, share_subexpressions
+from autokit.static.passes.needless import FOLDING, SHARING, eliminate_dead_code
 from autokit.static.passes.numpy_forms import FORMS
 from autokit.static.passes.rewriting import rewrite
 
@@ -19,7 +19,7 @@ PASSES: dict[str, Callable[[Graph], str]] = {
     "dead code": eliminate_dead_code,
     "constants": partial(rewrite, rules=FOLDING),
     "algebra": partial(rewrite, rules=RULES),
-    "common subexpressions": share_subexpressions,
+    "common subexpressions": partial(rewrite, rules=SHARING),
     "NumPy's own forms": partial(rewrite, rules=FORMS),
     "blocks": group_into_blocks,
 }

@@ -24,10 +24,13 @@ Rules = dict[str, tuple[str, Rule]]
 
 
 class Rewriting:
-    """The list of a graph's nodes while it is written anew: ``nodes``, as far as the walk has come."""
+    """The list of a graph's nodes while it is written anew: ``nodes``, as far as the walk has come.
+
+    ``firsts`` has the first node of each call, for a rule that compares them.
+    """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.nodes = graph, list[Node]()
+        self.graph, self.nodes, self.firsts = graph, list[Node](), dict[Any, Node]()
         self._ids = count(max([node.id for node in graph.nodes], default=0) + 1)
 
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
