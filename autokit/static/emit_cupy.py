@@ -129,8 +129,8 @@ class CudaProgram(emit_numpy.Program):
         """Copies of the graph's outputs, which the next run writes over; an error where a check failed."""
         if self.checks and not results[self.count].item():
             values = map(to_numpy, results[self.count + 1 :])
-            for _ in interpret(self.checks, dict(zip(nodes_in([each.args for each in self.checks]), values))):
-                pass
+            given = zip(nodes_in([check.args for check in self.checks]), values)
+            list(interpret(self.checks, dict(given)))  # which raises what the check explains
         return tuple([array.copy() for array in results[: self.count]])
 
     def provided(self, value: Any) -> Any:

@@ -57,8 +57,6 @@ class Plan:
         For each node that lives in the arena its :class:`Place`.
     in_states : dict
         For each node that is computed straight into a state, that state.
-    owners : dict
-        For each node those whose memory its value may lie in.
     inner : set
         The nodes of which one block at a time is there, as only calls of their own run read them.
     size : int
@@ -78,7 +76,7 @@ class Plan:
 
     def __init__(self, graph: Graph) -> None:
         lives = Lives(graph)
-        self.owners, self.inner = lives.owners, lives.inner
+        self.inner = lives.inner
         self.in_states = _written_into_states(graph, lives)
         self.places: dict[Node, Place] = {}
         self.size = self.total = 0
