@@ -112,7 +112,8 @@ class CudaProgram(emit_numpy.Program):
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 for array, value in zip(fixed, values):
                     array[...] = value
-                if results is None:  # the first run, which also compiles CuPy's kernels
+                # The first run also compiles CuPy's kernels.
+                if results is None:
                     fixed.extend([value.copy() for value in values])
                     results = function(*fixed)
                 elif graph is None:
@@ -130,7 +131,8 @@ class CudaProgram(emit_numpy.Program):
         if self.checks and not results[self.count].item():
             values = map(to_numpy, results[self.count + 1 :])
             given = zip(nodes_in([check.args for check in self.checks]), values)
-            list(interpret(self.checks, dict(given)))  # which raises what the check explains
+            # The check that failed explains why, and stops this.
+            list(interpret(self.checks, dict(given)))
         return tuple([array.copy() for array in results[: self.count]])
 
     def provided(self, value: Any) -> Any:

@@ -49,7 +49,7 @@ class Program:
     def __init__(self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: Any) -> None:
         self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
         self.file = f"<autokit.static {name} #{next(_serial)}>"
-        self._given: dict[str, Any] = given
+        self._given = given
         self._spare: list[Callable[..., Any]] = []
         self._code = compile(source, self.file, "exec")
         linecache.cache[self.file] = len(source), None, source.splitlines(True), self.file
@@ -71,7 +71,8 @@ class Program:
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
         module = {name: self.provided(value) for name, value in self._given.items()}
-        module["__name__"] = __name__  # in autokit's modules NumPy warns of nothing
+        # In autokit's modules NumPy warns of nothing.
+        module["__name__"] = __name__
         exec(self._code, module)
         return module[self.name]
 
@@ -145,8 +146,10 @@ class _Writer:
         for node, place in reversed(self.plan.places.items()):
             is_result = node.operation and self.wishes[node].endswith(node.operation)
             if is_result and place.over is not None and part_of(place.over) == part_of(node):
-                self.wishes[place.over] = self.wishes[node]  # what leaves an operation names its memory
-        for node in graph.nodes:  # no value gets the name of a function
+                # What leaves an operation names the memory in which it lies.
+                self.wishes[place.over] = self.wishes[node]
+        # No value gets the name of a function.
+        for node in graph.nodes:
             if node.kind in ("call", "view", "draw"):
                 self._function(node.function)
 

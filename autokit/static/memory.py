@@ -90,7 +90,8 @@ class Plan:
         """The place of ``node`` beside the ``live`` values, of which it may take over one."""
         nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
         dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
-        over = dying[0] if dying and node.value.size > 1 else None  # of one number NumPy is slower in place
+        # NumPy is slower in place where there is one number.
+        over = dying[0] if dying and node.value.size > 1 else None
         offset = live.pop(over).offset if over else _first_gap(live, nbytes)
         self.size = max(self.size, offset + nbytes)
         self.total += node.value.nbytes

@@ -30,7 +30,8 @@ SHORTEST = 4
 def group_into_blocks(graph: Graph) -> str:
     """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
     lengths = {node: _length_of_blocks(node) for node in graph.nodes}
-    if any(lengths.values()):  # what is given comes first, and parts no neighbours
+    # What is given comes first, and parts no neighbours.
+    if any(lengths.values()):
         graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
     said = []
     for (length, _), run in groupby(graph.nodes, lambda node: (lengths[node], node.shape)):

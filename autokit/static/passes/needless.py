@@ -29,7 +29,7 @@ def eliminate_dead_code(graph: Graph) -> str:
     return f"{dead} values that nothing needs" if dead else ""
 
 
-def _folded(node: Node, new: Rewriting, *_: Any) -> Node | None:
+def _folded(node: Node, new: Rewriting, *_: Any) -> Any:
     """A constant, computed from constants: the node's own value is an example's, and may have no numbers."""
     operands = node.operands()[1:] if node.name in OF_A_SHAPE else node.operands()
     known = all([operand.kind == "const" for operand in operands])
@@ -42,7 +42,7 @@ FOLDING: Rules = {"values known before the first run": ("", _folded)}
 """Makes constants of the calls whose operands are all constants. A draw is none: each run draws anew."""
 
 
-def _first_of(node: Node, new: Rewriting, *_: Any) -> Node | None:
+def _first_of(node: Node, new: Rewriting, *_: Any) -> Any:
     what = node.value if node.kind == "const" else (node.args, node.settings)
     first = new.firsts.setdefault((node.name, node.function, _key(what)), node)
     return None if first is node else first

@@ -24,21 +24,22 @@ CLASSES = 1024
 # ---------------------------------------------------------------- sums, products and maxima
 
 
-def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Node | None:
+def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Any:
     are_matrices = [len(each.shape) for each in node.operands()] == [2, 2]
-    return new.call(node, np.dot, a, b) if are_matrices else None
+    return are_matrices and new.call(node, np.dot, a, b)
 
 
 def _axis_of(node: Node, first: float) -> int | None:
     """The axis of a matrix or a vector of floats along which a reduction goes that begins with ``first``."""
-    x, axis = node.args[0], node.settings.get("axis", 0)
-    axes = range(len(x.shape)) if axis is None else np.atleast_1d(axis) % max(len(x.shape), 1)
-    is_plain = x.dtype in (np.float32, np.float64) and node.settings.get("initial", first) == first
-    is_plain = is_plain and node.settings.keys() <= {"axis", "keepdims", "initial"}
-    return int(axes[0]) if is_plain and len(x.shape) in (1, 2) and len(axes) == 1 else None
+    x, settings, count = node.args[0], node.settings, len(node.args[0].shape)
+    axis = settings.get("axis", 0)
+    axes = range(count) if axis is None else np.atleast_1d(axis) % max(count, 1)
+    is_plain = settings.keys() <= {"axis", "keepdims", "initial"} and count in (1, 2)
+    begins = settings.get("initial", first) == first and x.dtype in (np.float32, np.float64)
+    return int(axes[0]) if is_plain and begins and len(axes) == 1 else None
 
 
-def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
+def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
     axis = _axis_of(node, 0)
     if axis is None or not 0 < x.shape[axis] <= FEW:
         return None
@@ -46,10 +47,10 @@ def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
     return _in_shape_of(node, new.call(node, np.dot, *((x, ones) if axis else (ones, x))), new)
 
 
-def _largest(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
+def _largest(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
     """The largest of each row: of NaN, too, ``argmax`` gives the place."""
     has_rows = _axis_of(node, -np.inf) == 1 and x.shape[1]
-    return _of_each_row(node, new, x, new.call(node, np.ndarray.argmax, x, axis=1)) if has_rows else None
+    return has_rows and _of_each_row(node, new, x, new.call(node, np.ndarray.argmax, x, axis=1))
 
 
 def _of_each_row(node: Node, new: Rewriting, x: Node, columns: Node) -> Node:
@@ -67,14 +68,14 @@ def _in_shape_of(node: Node, value: Node, new: Rewriting) -> Node:
 # ---------------------------------------------------------------- elements
 
 
-def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Node | None:
+def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
     """Operands that repeat one number, beside one that has all elements of the result."""
     repeated = [each for each in node.operands() if each.shape and is_constant(each)]
     numbers = {each: new.constant(node, np.array(each.value.flat[0])) for each in repeated}
-    return new.call(node, node.function, *substitute(node.args, numbers)) if numbers else None
+    return numbers and new.call(node, node.function, *substitute(node.args, numbers))
 
 
-def _masked(node: Node, new: Rewriting, mask: Any, zero: Any) -> Node | None:
+def _masked(node: Node, new: Rewriting, mask: Any, zero: Any) -> Any:
     """A product of bits with 0 or 1: a product of floats would make NaN of an infinite one."""
     x = node.args[-1]
     has_elements = all([isinstance(each, Node) and each.shape == node.shape for each in (mask, x)])
@@ -108,7 +109,7 @@ def _chosen(node: Node, new: Rewriting, x: Any, index: Any) -> Any:
     return t and node.args[2:] in ((1,), (-1,)) and _of_each_row(node, new, x, t)
 
 
-def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Node | None:
+def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Any:
     """``where(t[:, None] == arange(n), c, 0)``."""
     if operand_of(mask, "equal") is None or not (is_constant(value) and is_constant(node.args[2], 0)):
         return None
@@ -123,10 +124,10 @@ def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Node | None:
     return hot
 
 
-def _sum_of_one_hot(node: Node, new: Rewriting, hot: Any, _: Any) -> Node | None:
+def _sum_of_one_hot(node: Node, new: Rewriting, hot: Any, _: Any) -> Any:
     """Each row of :func:`_one_hot` has the number once."""
     is_sum_of_rows = getattr(hot, "name", "") == "one_hot" and _axis_of(node, 0) == 1
-    return new.constant(node, np.full(node.shape, hot.args[0].value[0, 0])) if is_sum_of_rows else None
+    return is_sum_of_rows and new.constant(node, np.full(node.shape, hot.args[0].value[0, 0]))
 
 
 FORMS: Rules = {
