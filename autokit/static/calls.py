@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from autokit.static.graph import Node
-from autokit.static.traced import astype, put, put_flat, write
+from autokit.static.graph import Node, nodes_in
+from autokit.static.traced import astype, write
 
-INTO = {np.dot, np.matmul, np.concatenate, np.stack}
+INTO = {np.dot, np.matmul, np.concatenate, np.stack, np.take, np.ndarray.take, np.ndarray.argmax}
 """Functions that write their result into ``out=``, beside the universal functions and their reductions."""
 
-COPIES = {np.copy, np.where, astype, put, put_flat, write}
-"""Functions whose result ``copyto`` and assignments write into memory that is there."""
+COPIES = {np.copy, astype, write}
+"""Functions whose result is a copy of the first operand in which some elements may be other ones."""
 
 
 def is_ufunc(node: Node) -> bool:
@@ -28,28 +28,16 @@ def is_reduction(node: Node) -> bool:
     return isinstance(ufunc, np.ufunc) and node.name == f"{ufunc.__name__}.reduce" and len(node.args) == 1
 
 
-def is_clipped_take(node: Node) -> bool:
-    """Whether this is ``take`` that checks no index; where it does, ``out`` is written by way of a copy."""
-    return node.function in (np.take, np.ndarray.take) and node.settings.get("mode") == "clip"
-
-
 def takes_memory(node: Node) -> bool:
     """Whether the result of this call can be written into memory that was planned for it."""
     if node.kind != "call" or not isinstance(node.value, np.ndarray) or node.value.dtype.hasobject:
         return False
-    if node.function is np.where:
-        return len(node.args) == 3 and getattr(node.args[0], "dtype", None) == np.bool
-    if node.function in INTO:
-        return node.settings.keys() <= {"axis"}
-    computed = is_ufunc(node) or is_reduction(node) or is_clipped_take(node)
-    return computed or node.function in COPIES
+    has_out = node.function in INTO and node.settings.keys() <= {"axis", "mode"}
+    return has_out or is_ufunc(node) or is_reduction(node) or node.function in COPIES
 
 
 def overwritable(node: Node) -> list[Node]:
     """The operands of which no element is read after that element of the result is written."""
     if is_ufunc(node):
         return node.operands()
-    if node.function not in COPIES:
-        return []
-    candidates = node.args[2:] if node.function is np.where else node.args[:1]
-    return [each for each in candidates if isinstance(each, Node)]
+    return list(nodes_in(node.args[0])) if node.function in COPIES else []

@@ -61,9 +61,7 @@ def _refuse(node: Node) -> None:
         raise refused(f"{node.label} is on the CPU, and backend='cupy' computes on a GPU: use .to('cuda').")
     is_call = node.kind in ("call", "view") and not _is_numpy(node.function)
     if is_call or node.kind == "draw":
-        words = (
-            "is more than CuPy's functions, and cannot be part of a CUDA graph: let this step run eagerly."
-        )
+        words = "is more than CuPy's functions, and no part of a CUDA graph: let this step run eagerly."
         raise refused(f"{node.name} {words}", node.line)
 
 
@@ -114,7 +112,8 @@ class CudaProgram(emit_numpy.Program):
             with stream, cupy.cuda.using_allocator(pool.malloc):
                 for array, value in zip(fixed, values):
                     array[...] = value
-                if results is None:  # the first run, which also compiles CuPy's kernels
+                # The first run also compiles CuPy's kernels.
+                if results is None:
                     fixed.extend([value.copy() for value in values])
                     results = function(*fixed)
                 elif graph is None:
@@ -130,10 +129,10 @@ class CudaProgram(emit_numpy.Program):
     def _checked(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
         """Copies of the graph's outputs, which the next run writes over; an error where a check failed."""
         if self.checks and not results[self.count].item():
-            operands = found_in([each.args for each in self.checks], Node)
-            values = dict(zip(operands, map(to_numpy, results[self.count + 1 :])))
-            for _ in interpret(self.checks, values):
-                pass
+            operands = found_in([check.args for check in self.checks], Node)
+            values = zip(operands, map(to_numpy, results[self.count + 1 :]))
+            # The check that failed explains why, and stops this.
+            list(interpret(self.checks, dict(values)))
         return tuple([array.copy() for array in results[: self.count]])
 
     def provided(self, value: Any) -> Any:

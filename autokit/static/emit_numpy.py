@@ -16,31 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.calls import is_ufunc
+from autokit.static.calls import COPIES, is_ufunc
 from autokit.static.errors import described
 from autokit.static.graph import Graph, Node
 from autokit.static.memory import OwnMemory, Plan, new_arena, runs_of
 from autokit.static.spelling import Namespace, Text, names_for, part_of, suffix_of
-from autokit.static.traced import astype, getitem, put, put_flat, write
+from autokit.static.traced import astype, getitem, write
 
-METHODS = {np.reshape, np.transpose, np.swapaxes, np.squeeze}
+METHODS = {np.reshape, np.transpose, np.swapaxes, np.squeeze, np.dot}
 """Functions of NumPy that take longer to begin than the array's own method."""
 
-BY_PLACE = {np.dot, np.matmul}
-"""Beside elementwise functions, those with the result's memory as their last operand: ``out=`` is slower."""
-
 BY_NAME = {np.maximum, np.minimum}
-"""The elementwise functions that take it as ``out=`` alone."""
-
-ASSIGNMENTS: dict[Any, str] = {
-    np.copy: "copyto({part}, {0})",
-    astype: "copyto({part}, {0}, casting='unsafe')",
-    np.where: "copyto({part}, {1}, where={0})",
-    write: "copyto({part}, {2}, casting='unsafe')",
-    put: "{part}[{index}] = {2}",
-    put_flat: "{part}.put({1}, {2})",
-}
-"""What writes into memory, or a part of it, for functions that have no ``out=``."""
+"""The elementwise functions that take the result's memory as ``out=`` alone; others begin sooner without."""
 
 _serial = count(1)
 
@@ -59,9 +46,7 @@ class Program:
         For each line of the text the node that it computes.
     """
 
-    def __init__(
-        self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: dict[str, Any]
-    ) -> None:
+    def __init__(self, name: str, source: str, plan: Plan, nodes: dict[int, Node], given: Any) -> None:
         self.name, self.source, self.plan, self.nodes = name, source, plan, nodes
         self.file = f"<autokit.static {name} #{next(_serial)}>"
         self._given = given
@@ -86,7 +71,8 @@ class Program:
     def new_function(self) -> Callable[..., Any]:
         """The function, with memory of its own; a debugger steps through it."""
         module = {name: self.provided(value) for name, value in self._given.items()}
-        module["__name__"] = __name__  # in autokit's modules NumPy warns of nothing
+        # In autokit's modules NumPy warns of nothing.
+        module["__name__"] = __name__
         exec(self._code, module)
         return module[self.name]
 
@@ -117,10 +103,6 @@ def build(graph: Graph, name: str = "step", program: type[Program] = Program) ->
     ...     node.line = None
     >>> example = build(tape.graph, "example")
     >>> print(example.source.strip())
-    tanh_2 = ndarray((2, 3), float32, arena, 0)
-    total = ndarray((3,), float32, arena, 64)
-    <BLANKLINE>
-    <BLANKLINE>
     def example(x):
         # forward
         tanh(x, tanh_2)
@@ -128,6 +110,11 @@ def build(graph: Graph, name: str = "step", program: type[Program] = Program) ->
         # what the run leaves
         outputs = (array(total),)
         return outputs
+    <BLANKLINE>
+    <BLANKLINE>
+    # memory and views of it, from run to run
+    tanh_2 = ndarray((2, 3), float32, arena, 0)
+    total = ndarray((3,), float32, arena, 64)
     >>> example(np.zeros((2, 3), np.float32))
     (array([0., 0., 0.], dtype=float32),)
     """
@@ -141,30 +128,30 @@ class _Writer:
     ----------
     arrays : dict
         An array for each node whose memory is known before the run: views of it are made once.
-    given, before, body : list of str
-        What the code is given, as comments; the lines before the function, and in it.
+    body, memory : list of str
+        The lines in the function, and those after it, which run before it is called.
     """
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph, self.name, self.plan = graph, name, Plan(graph)
         own = {"arena": self.plan, "array": np.array, "copyto": np.copyto, "ndarray": np.ndarray}
-        self.space = Namespace(own, {name, "outputs", "start"})
+        self.space = Namespace(own, {name, "dict", "outputs", "slice", "zip"})
         self.wishes = names_for(graph)
         self.arena = new_arena(self.plan)
         self.arrays: dict[Node, np.ndarray] = {}
-        self.given: list[str] = []
-        self.before: list[str] = []
         self.body: list[str] = []
+        self.memory = ["", "", "# memory and views of it, from run to run"]
         self.lines: dict[int, Node] = {}
         self._said: tuple[Any, ...] = ()
-        for node in reversed(graph.nodes):  # memory has the name of what leaves the operation in it
-            over = self.plan.places[node].over if node in self.plan.places else None
+        for node, place in reversed(self.plan.places.items()):
             is_result = node.operation and self.wishes[node].endswith(node.operation)
-            if over is not None and is_result and part_of(over) == part_of(node):
-                self.wishes[over] = self.wishes[node]
-        for node in graph.nodes:  # no value gets the name of a function
+            if is_result and place.over is not None and part_of(place.over) == part_of(node):
+                # What leaves an operation names the memory in which it lies.
+                self.wishes[place.over] = self.wishes[node]
+        # No value gets the name of a function.
+        for node in graph.nodes:
             if node.kind in ("call", "view", "draw"):
-                self._function(node.name, node.function)
+                self._function(node.function)
 
     def written(self, program: type[Program]) -> Program:
         """Write down all nodes, the outputs, and the new values of states."""
@@ -175,34 +162,33 @@ class _Writer:
                 self._node(run[0])
         self._end()
         parameters = ", ".join([self.space.names[node] for node in self.graph.inputs])
-        head = [*self.given, *self.before, "", "", f"def {self.name}({parameters}):"]
-        source = "\n".join([*head, *[f"    {line}" for line in self.body]]) + "\n"
-        lines = {number + len(head): node for number, node in self.lines.items()}
-        return program(self.name, source, self.plan, lines, self.space.objects)
+        body = [f"    {line}" for line in self.body]
+        source = "\n".join([f"def {self.name}({parameters}):", *body, *self.memory]) + "\n"
+        return program(self.name, source, self.plan, self.lines, self.space.objects)
 
     # ------------------------------------------------------------ nodes
 
     def _node(self, node: Node) -> None:
         names, arguments = self.space.names, self.space.arguments
-        if node.kind == "const" and node.shape == ():
+        if node.kind == "input":
+            names[node] = self.space.fresh(self._wish(node))
+        elif node.kind == "const" and node.shape == ():
             names[node] = self.space.number(node.value, node.dtype)
             self.arrays[node] = node.value
-        elif node.kind in ("input", "const", "state"):
-            names[node] = self.space.fresh(self._wish(node))
-            if node.kind != "input":
-                self.space.objects[names[node]] = self.arrays[node] = node.value
-                self.given.append(f"# {names[node]}: {node.kind} {node.dtype}{list(node.shape)}")
+        elif node.kind in ("const", "state"):
+            names[node] = self.space.given(self._wish(node), node.value)
+            self.arrays[node] = node.value
+            self.memory.append(f"# {names[node]}: {node.kind} {node.dtype}{list(node.shape)}")
         elif node.kind == "number":  # which Python computes before each run
             names[node] = self._once(f"ndarray((), {self.space.spelled(node.dtype)})", self._wish(node))
             compute = self.space.given(f"compute_{names[node]}", node.function)
             self._say(node, f"{names[node]}[()] = {compute}({arguments(node.args, node.settings)})")
         elif node.kind == "check":
-            explain = self.space.given(getattr(node.function, "__name__", "explain"), node.function)
+            explain = self._function(node.function)
             self._say(node, f"if not {self.space.spelled(node.args[0])}:")
             self._say(node, f"    raise {explain}({arguments(node.args[1:], {})})")
         elif (target := self._target(node)) is not None:
-            for line in self._into(node, target):
-                self._say(node, line)
+            self._say(node, *self._into(node, target))
         else:
             self._result(node)
 
@@ -220,10 +206,10 @@ class _Writer:
         return names.get(node)
 
     def _result(self, node: Node) -> None:
-        """What a call returns; a view of memory that is known is made once, before the function."""
+        """What a call returns; a view of memory that is known is made once, before the function is called."""
         args, settings = node.args, node.settings
         base = self.arrays.get(args[0]) if node.kind == "view" else None
-        text, wish = self._expression(node.name, node.function, args, settings), self._wish(node)
+        text, wish = self._expression(node.function, args, settings), self._wish(node)
         array = None if base is None else node.function(base, *args[1:], **settings)  # type: ignore[misc]
         if array is not None and (np.may_share_memory(array, base) or not array.size):
             self.arrays[node] = array
@@ -249,25 +235,26 @@ class _Writer:
         """The name that a node would like to have: a view's follows that of its operand."""
         return self.wishes[node] or f"{self.space.names[node.args[0]]}_{suffix_of(node)}"
 
-    def _say(self, node: Node, text: str) -> None:
-        """Append a line to the function, below a comment where it belongs to another line or operation."""
-        line = node.phase, node.line
-        if line != self._said[:2]:
+    def _say(self, node: Node, *lines: str) -> None:
+        """Append lines to the function, below a comment where they belong to another line or operation."""
+        said = node.phase, node.line, node.operation, node.module
+        if said[:2] != self._said[:2]:
             shown = f", line {node.line[1]}: {linecache.getline(*node.line).strip()}" if node.line else ""
             self.body.append(f"# {node.phase or 'forward'}{shown}")
-        if (*line, node.operation, node.module) != self._said and node.operation:
+        if said != self._said and node.operation:
             self.body.append(f"# · {node.operation}" + (f" in {node.module}" if node.module else ""))
-        self._said = (*line, node.operation, node.module)
-        self.lines[len(self.body) + 1] = node
-        self.body.append(text)
+        self._said = said
+        for text in lines:
+            self.body.append(text)
+            self.lines[len(self.body) + 1] = node
 
     def _once(self, text: str, wish: str) -> str:
-        """The name of what ``text`` gives, before the function."""
+        """The name of what ``text`` gives, before the function is called."""
         name = self.space.fresh(wish)
-        self.before.append(f"{name} = {text}")
+        self.memory.append(f"{name} = {text}")
         return name
 
-    def _expression(self, name: str, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> str:
+    def _expression(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> str:
         """A call, as a reader would write it: by the array's method or brackets where there are such."""
         spelled = self.space
         if args and isinstance(args[0], Node | Text):
@@ -276,33 +263,34 @@ class _Writer:
                 return f"{base}[{spelled.index(*rest)}]"
             if function is np.transpose and rest in ((), (None,)) and not settings:
                 return f"{base}.T"
+            name = getattr(function, "__name__", "")
             if function in METHODS or function is getattr(np.ndarray, name, None):
-                return f"{base}.{function.__name__}({spelled.arguments(rest, settings)})"
-        return f"{self._function(name, function)}({spelled.arguments(args, settings)})"
+                return f"{base}.{name}({spelled.arguments(rest, settings)})"
+        return f"{self._function(function)}({spelled.arguments(args, settings)})"
 
-    def _function(self, name: str, function: Any) -> str:
+    def _function(self, function: Any) -> str:
         """The name of a function; reductions are methods of theirs."""
-        ufunc = getattr(function, "__self__", None)
+        ufunc, name = getattr(function, "__self__", None), getattr(function, "__name__", "function")
         if isinstance(ufunc, np.ufunc):
-            return f"{self.space.given(ufunc.__name__, ufunc)}.{function.__name__}"
-        return self.space.given(getattr(function, "__name__", name), function)
+            return f"{self.space.given(ufunc.__name__, ufunc)}.{name}"
+        return self.space.given(name, function)
 
     # ------------------------------------------------------------ calls into memory that is there
 
     def _into(self, node: Node, target: str) -> list[str]:
         """The lines that compute ``node`` into the array of this name."""
-        if node.function in ASSIGNMENTS:
-            return self._assigned(node, target)
-        args, settings, function = self._operands(node), node.settings, node.function
-        if function in BY_PLACE or is_ufunc(node) and not settings and function not in BY_NAME:
-            return [self._expression(node.name, function, (*args, Text(target)), settings)]
+        if node.function in COPIES:
+            return self._copied(node, target)
+        args, settings, function = node.args, node.settings, node.function
+        if is_ufunc(node) and not settings:
+            args = self._operands(node)
+            if function not in BY_NAME:
+                return [self._expression(function, (*args, Text(target)), {})]
         settings = {name: value for name, value in settings.items() if value is not False}
-        return [self._expression(node.name, function, args, {**settings, "out": Text(target)})]
+        return [self._expression(function, args, {**settings, "out": Text(target)})]
 
     def _operands(self, node: Node) -> tuple[Any, ...]:
-        """The operands; numbers in elementwise calls get the dtype in which NumPy computes."""
-        if not is_ufunc(node) or node.settings:
-            return node.args
+        """The operands of an elementwise call, where numbers get the dtype in which NumPy computes."""
         kinds, number = [getattr(each, "dtype", type(each)) for each in node.args], self.space.number
         try:
             pairs = zip(node.args, node.function.resolve_dtypes((*kinds, None)))  # type: ignore[union-attr]
@@ -310,21 +298,21 @@ class _Writer:
         except (TypeError, OverflowError):
             return node.args
 
-    def _assigned(self, node: Node, target: str) -> list[str]:
-        """The lines that write into ``target``, or a part of it, what is there before being copied to it."""
-        operands = [self.space.spelled(each) for each in node.args]
-        before = operands[2] if node.function is np.where else operands[0]
-        is_whole = node.function in (np.copy, astype)
-        part = self._part(node, target) if node.function is write else target
-        index = self.space.index(node.args[1]) if node.function is put else ""
-        first = [] if is_whole or before == target else [f"copyto({target}, {before})"]
-        return [*first, ASSIGNMENTS[node.function].format(*operands, part=part, index=index)]
+    def _copied(self, node: Node, target: str) -> list[str]:
+        """The lines that copy the first operand to ``target``, if it is not there, and write over a part."""
+        lines, first = list[str](), self.space.spelled(node.args[0])
+        if first != target:
+            casting = ", casting='unsafe'" if node.function is astype else ""
+            lines.append(f"copyto({target}, {first}{casting})")
+        if node.function is write:
+            lines.append(f"copyto({self._part(node, target)}, {self.space.spelled(node.args[2])})")
+        return lines
 
     def _part(self, node: Node, target: str) -> str:
         """The name of the view into which a part of ``target`` is written."""
         text, array = Text(target), self.arrays[node]
-        for name, function, args, settings in node.args[1]:
-            text = Text(self._expression(name, function, (text, *args), settings))
+        for _, function, args, settings in node.args[1]:
+            text = Text(self._expression(function, (text, *args), settings))
             array = function(array, *args, **settings)
         assert np.may_share_memory(array, self.arrays[node]) or not array.size, "a write into a copy"
         return self._once(text, f"{target}_part")
@@ -335,19 +323,15 @@ class _Writer:
         """A loop in which elementwise calls take some thousand elements at a time."""
         for node in run:
             self._target(node)
-        names, size, length = self.space.names, run[0].value.size, run[0].block
+        names, rows = self.space.names, (run[0].value.size // run[0].block, run[0].block)
         read = dict.fromkeys([*[operand for node in run for operand in node.operands()], *run])
-        blocks = {node: names[node] for node in read if node.shape and node not in self.plan.inner}
-        for node, name in blocks.items():
-            if len(node.shape) > 1:
-                blocks[node] = self.space.fresh(f"{name}_flat")
-                self._say(node, f"{blocks[node]} = {name}.reshape(-1)")
-        self._say(run[0], f"for start in range(0, {size}, {length}):")
-        for node, flat in blocks.items():
-            blocks[node] = self.space.fresh(f"{names[node]}_block")
-            self._say(run[0], f"    {blocks[node]} = {flat}[start : start + {length}]")
+        whole = [node for node in read if node.shape and node not in self.plan.inner]
+        blocks = {node: self.space.fresh(f"{names[node]}_block") for node in whole}
+        for node, block in blocks.items():
+            self._say(run[0], f"{block}s = {names[node]}.reshape({rows})")
+        together = ", ".join([f"{block}s" for block in blocks.values()])
+        self._say(run[0], f"for {', '.join(blocks.values())} in zip({together}):")
         self.space.names = names | blocks
         for node in run:
-            for line in self._into(node, self.space.names[node]):
-                self._say(node, f"    {line}")
+            self._say(node, *[f"    {line}" for line in self._into(node, self.space.names[node])])
         self.space.names = names

@@ -49,6 +49,5 @@ def _value(argument: Any, values: dict[Node, Any]) -> Any:
 
 def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:
     """Each node of ``graph`` with its value, computed now; states stay as they are."""
-    values: dict[Node, Any] = {node: node.value for node in graph.states}
-    values.update(zip(graph.inputs, inputs))
-    return interpret(graph.nodes, values)
+    states: dict[Node, Any] = {node: node.value for node in graph.states}
+    return interpret(graph.nodes, states | dict(zip(graph.inputs, inputs)))

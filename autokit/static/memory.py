@@ -22,7 +22,6 @@ import numpy as np
 from autokit.base import doors
 from autokit.static.calls import overwritable, takes_memory
 from autokit.static.graph import Graph, Node
-from autokit.static.traced import put, put_flat
 
 ALIGNMENT = 64
 """Bytes of a line of the cache; each place begins with one."""
@@ -58,8 +57,6 @@ class Plan:
         For each node that lives in the arena its :class:`Place`.
     in_states : dict
         For each node that is computed straight into a state, that state.
-    owners : dict
-        For each node those whose memory its value may lie in.
     inner : set
         The nodes of which one block at a time is there, as only calls of their own run read them.
     size : int
@@ -79,7 +76,7 @@ class Plan:
 
     def __init__(self, graph: Graph) -> None:
         lives = Lives(graph)
-        self.owners, self.inner = lives.owners, lives.inner
+        self.inner = lives.inner
         self.in_states = _written_into_states(graph, lives)
         self.places: dict[Node, Place] = {}
         self.size = self.total = 0
@@ -93,7 +90,8 @@ class Plan:
         """The place of ``node`` beside the ``live`` values, of which it may take over one."""
         nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
         dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
-        over = dying[0] if dying and node.value.size > 1 else None  # of one number NumPy is slower in place
+        # NumPy is slower in place where there is one number.
+        over = dying[0] if dying and node.value.size > 1 else None
         offset = live.pop(over).offset if over else _first_gap(live, nbytes)
         self.size = max(self.size, offset + nbytes)
         self.total += node.value.nbytes
@@ -176,21 +174,20 @@ def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
 
     Nobody may read the old value later, and nothing may follow that can stop the run.
     """
-    stops = [lives.time[node] for node in graph.nodes if _may_stop(node)]
+    last_stop = max([lives.time[node] for node in graph.nodes if _may_stop(node)], default=-1)
     written: dict[Node, Node] = {}
     for state, node in graph.updates.items():
-        is_last = max(stops, default=-1) < lives.time[node]
-        unread = lives.last[state] < lives.begin[node] and _are_alike(node, state)
-        lies_in_order = takes_memory(node) and state.value.flags.c_contiguous
-        free = unread or lives.can_take_over(node, state)
-        if is_last and lies_in_order and free and node not in written:
+        fits = takes_memory(node) and _are_alike(node, state) and state.value.flags.c_contiguous
+        is_unread = lives.last[state] < lives.begin[node] or lives.can_take_over(node, state)
+        if fits and is_unread and lives.time[node] > last_stop and node not in written:
             written[node] = state
     return written
 
 
 def _may_stop(node: Node) -> bool:
-    has_memory = takes_memory(node) and node.function not in (put, put_flat)
-    return node.kind in ("call", "check", "draw") and not has_memory
+    """Whether an error may come of a node: a check, an index, what is not NumPy's."""
+    never = takes_memory(node) and "take" not in node.name or node.function is np.where
+    return node.kind in ("call", "check", "draw") and not never
 
 
 def _are_alike(node: Node, other: Node) -> bool:

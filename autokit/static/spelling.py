@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import count
-from types import BuiltinMethodType, MethodType
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from autokit.static.graph import Graph, Node
 
 WORDS = {"exp": "exponential", "log": "logarithm", "maximum.reduce": "largest", "add.reduce": "total"}
+WORDS |= {"argmax": "places", "take": "chosen", "astype": "bits", "logical_not": "mask"}
 WORDS |= dict.fromkeys(("multiply", "dot", "matmul"), "product")
 WORDS |= dict.fromkeys(("equal", "not_equal", "greater", "greater_equal", "less", "less_equal"), "mask")
 """What results are called inside of an operation, where NumPy's name of the call would not do."""
@@ -44,8 +43,7 @@ def names_for(graph: Graph) -> dict[Node, str]:
     gradients: dict[Node, str] = {}
     for state, new in graph.updates.items():
         waiting = [new]
-        while waiting:
-            node = waiting.pop()
+        for node in waiting:
             if node.phase == "update":
                 waiting += node.operands()
             elif node.phase == "backward" and node.kind != "state" and node.shape == state.shape:
@@ -96,28 +94,32 @@ class Namespace:
 
     def __init__(self, objects: dict[str, Any], reserved: Iterable[str]) -> None:
         self.objects, self.names = objects, dict[Node, str]()
-        self._reserved = {*reserved, *keyword.kwlist, *dir(builtins)}
-        self._values: set[str] = set()
+        self._given = {id(value): name for name, value in objects.items()}
+        self._taken = {*objects, *reserved, *keyword.kwlist}
+        self._free: dict[str, Iterator[str]] = {}
+        self._numbers: dict[Any, np.ndarray] = {}
 
     def fresh(self, wish: str) -> str:
         """A name that nothing has yet: ``wish`` as a name of Python, with a number if need be."""
-        taken = self._reserved, self._values, self.objects
-        wished = _numbered(identifier(wish))
-        name = next(each for each in wished if not any([each in names for names in taken]))
-        self._values.add(name)
+        name = identifier(wish)
+        numbered = chain([name], (f"{name}_{number}" for number in count(2)))
+        free = self._free.setdefault(name, (each for each in numbered if each not in self._taken))
+        name = next(free)
+        self._taken.add(name)
         return name
 
     def given(self, wish: str, value: Any) -> str:
-        """The name under which the code is given ``value``: ``wish``, unless something else has that."""
-        wish = wish.strip("_") if wish.strip("_").isidentifier() else "function"
-        names = (each for each in _numbered(wish) if not (each in self._values or keyword.iskeyword(each)))
-        return next(each for each in names if _is_same(self.objects.setdefault(each, value), value))
+        """The name under which the code is given an object, the first time with a wish for it."""
+        if id(value) not in self._given:
+            name = self._given[id(value)] = self.fresh(wish)
+            self.objects[name] = value
+        return self._given[id(value)]
 
     def number(self, value: Any, dtype: Any) -> str:
         """A number as an array without dimensions, with which NumPy computes sooner."""
         array = np.asarray(value, dtype)
-        digits = re.sub(r"\W", "_", str(array).replace("-", "minus_"))
-        return self.given(f"number_{digits}", array)
+        array = self._numbers.setdefault((array.dtype, array.tobytes()), array)
+        return self.given(f"number_{array}".replace("-", "minus_"), array)
 
     def spelled(self, argument: Any) -> str:
         """An argument, as Python writes it."""
@@ -134,8 +136,7 @@ class Namespace:
         if isinstance(argument, np.dtype) and np.dtype(argument.type) == argument:
             argument = argument.type
         if isinstance(argument, dict):
-            items = [f"{key!r}: {self.spelled(value)}" for key, value in argument.items()]
-            return "{" + ", ".join(items) + "}"
+            return f"dict({self.arguments((), argument)})"
         if isinstance(argument, tuple | list):
             inner = ", ".join(map(self.spelled, argument))
             if hasattr(argument, "_fields"):
@@ -161,16 +162,3 @@ class Namespace:
         """The arguments of a call."""
         named = [f"{name}={self.spelled(value)}" for name, value in settings.items()]
         return ", ".join([*map(self.spelled, args), *named])
-
-
-def _numbered(wish: str) -> Iterator[str]:
-    yield wish
-    for number in count(2):
-        yield f"{wish}_{number}"
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two objects can share a name: as one object, one method, or equal numbers of one dtype."""
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and not one.ndim and not other.ndim:
-        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    return one is other or isinstance(one, MethodType | BuiltinMethodType) and one == other

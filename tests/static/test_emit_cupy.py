@@ -61,6 +61,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         for name, function in list(vars(cupy).items()):
             if isinstance(function, FunctionType):
                 monkeypatch.setattr(cupy, name, recorded(function))
+        monkeypatch.setattr(standin.ndarray, "dot", recorded(standin.ndarray.dot))
         monkeypatch.setattr(cupy.cuda, "Stream", Stream)
         pool = type("Pool", (), {"malloc": None})
         monkeypatch.setattr(cupy.cuda, "MemoryPool", pool, raising=False)

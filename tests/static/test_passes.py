@@ -103,11 +103,14 @@ REWRITTEN: dict[str, list[Callable[..., Any]]] = {
     "where(true, x, y) = x": [lambda x, t: np.where(np.ones((12, 4), bool), x, 0)],
     "x = x is true, of whole numbers": [lambda x, t: t == t],
     "sum = ones · x": [lambda x, t: (x.sum(0), x.sum(1, keepdims=True), x[0].sum())],
+    "the largest of a row = x[argmax]": [
+        lambda x, t: (x.max(1), np.maximum.reduce(x.T, -1, initial=-np.inf, keepdims=True)),
+    ],
     "a @ b = dot(a, b)": [lambda x, t: x.T @ x],
     "a number in place of its repetitions": [lambda x, t: x * np.full((12, 1), 2, np.float32)],
-    "relu's slope as one comparison": [lambda x, t: relu(x, x.T.reshape(12, 4) * np.inf)],
+    "where(mask, 0, x) = x's bits · 0 or 1": [lambda x, t: relu(x, x.T.reshape(12, 4) * np.inf)],
     "x[0…n, t] = take": [likelihood],
-    "where(t = 0…c) = put": [lambda x, t: one_hot(t, np.float32(3))],
+    "where(t = 0…c) = take": [lambda x, t: one_hot(t, np.float32(3))],
     "a row of one number and zeros sums to the number": [lambda x, t: one_hot(t, np.float32(2)).sum(1)],
 }
 
@@ -171,7 +174,7 @@ def test_elementwise_calls_on_large_arrays_run_in_blocks_that_divide_them(size: 
     done = run_passes(tape.graph, ["blocks"])
     code = assert_agrees(tape.graph, done[0].after)
     if size == LARGE:
-        assert done[0].words == "7 calls in blocks" and "for start in range(0, 131072, 8192):" in code.source
+        assert done[0].words == "7 calls in blocks" and "x_blocks = x.reshape((16, 8192))" in code.source
         assert len(code.plan.in_states) == 1 and code.plan.size < 3 * 4 * size
         assert len(code.plan.inner) == 4
     else:

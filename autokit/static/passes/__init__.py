@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
 
 from autokit.base import doors
 from autokit.static.graph import Graph
-from autokit.static.passes.algebra import simplify
+from autokit.static.passes.algebra import RULES
 from autokit.static.passes.blocks import group_into_blocks
-from autokit.static.passes.needless import eliminate_dead_code, fold_constants, share_subexpressions
-from autokit.static.passes.numpy_forms import use_numpy_forms
+from autokit.static.passes.needless import FOLDING, SHARING, eliminate_dead_code
+from autokit.static.passes.numpy_forms import FORMS
+from autokit.static.passes.rewriting import rewrite
 
 PASSES: dict[str, Callable[[Graph], str]] = {
     "dead code": eliminate_dead_code,
-    "constants": fold_constants,
-    "algebra": simplify,
-    "common subexpressions": share_subexpressions,
-    "NumPy's own forms": use_numpy_forms,
+    "constants": partial(rewrite, rules=FOLDING),
+    "algebra": partial(rewrite, rules=RULES),
+    "common subexpressions": partial(rewrite, rules=SHARING),
+    "NumPy's own forms": partial(rewrite, rules=FORMS),
     "blocks": group_into_blocks,
 }
 """All passes by their names."""
 
-FOR_LOOPS = ("constants", "algebra", "dead code", "common subexpressions") * 2
+FOR_LOOPS = ("constants", "algebra", "constants", "common subexpressions", "dead code")
 """Those that run, in this order, where Numba compiles loops, which read the plain forms better."""
 
-DEFAULT = (*FOR_LOOPS, "NumPy's own forms", *FOR_LOOPS[1:4], "blocks")
+DEFAULT = (*FOR_LOOPS, "NumPy's own forms", "algebra", *FOR_LOOPS[3:], "blocks")
 """Those that run where NumPy computes."""
 
 

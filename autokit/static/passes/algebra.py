@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, operand_of, rewrite
+from autokit.static.graph import Node
+from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, known, operand_of
 
 IN_ORDER = "reshape squeeze expand_dims"
 """Calls that give the elements in the same order in another shape."""
-
-
-def simplify(graph: Graph) -> str:
-    """Apply the table of rules to each call."""
-    return rewrite(graph, RULES)
 
 
 def _unchanged(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
@@ -47,7 +42,8 @@ def _reshaped_once(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
 
 
 def _chosen_everywhere(node: Node, new: Rewriting, mask: Any, x: Any) -> Any:
-    return getattr(mask, "kind", "") == "const" and mask.dtype == bool and mask.value.all() and x
+    mask = known(mask)
+    return mask is not None and mask.dtype == bool and mask.all() and x
 
 
 def _equal_to_itself(node: Node, new: Rewriting, x: Any, y: Any) -> Any:

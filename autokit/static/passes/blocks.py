@@ -12,6 +12,8 @@ M. E. Wolf and M. S. Lam, "A data locality optimizing algorithm", PLDI 1991.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from autokit.static.calls import is_ufunc
 from autokit.static.graph import Graph, Node
 
@@ -26,39 +28,26 @@ SHORTEST = 4
 
 
 def group_into_blocks(graph: Graph) -> str:
-    """Bring elementwise calls on large arrays of one shape together, and mark them with a block's length."""
-    nodes: list[Node] = []
-    run: list[Node] = []
+    """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
+    lengths = {node: _length_of_blocks(node) for node in graph.nodes}
+    # What is given comes first, and parts no neighbours.
+    if any(lengths.values()):
+        graph.nodes.sort(key=lambda node: node.kind not in ("const", "input", "number", "state"))
     said = []
-
-    def close() -> None:
-        if len(run) >= SHORTEST:
-            said.append(f"{len(run)} calls in blocks")
-            for node in run:
-                node.block = _block_length(node.value.size)
-        nodes.extend(run)
-        run.clear()
-
-    for node in graph.nodes:
-        is_large = _is_large(node)
-        waits = is_large or node.kind in ("const", "input", "number", "state", "view")
-        reads = not is_large and any([operand in run for operand in node.operands()])
-        if not waits or reads or is_large and run and run[-1].shape != node.shape:
-            close()
-        (run if is_large else nodes).append(node)
-    close()
-    graph.nodes = nodes
+    for (length, _), run in groupby(graph.nodes, lambda node: (lengths[node], node.shape)):
+        nodes = list(run)
+        if length and len(nodes) >= SHORTEST:
+            said.append(f"{len(nodes)} calls in blocks")
+            for node in nodes:
+                node.block = length
     return "; ".join(said)
 
 
-def _is_large(node: Node) -> bool:
-    """Whether this call can be computed in blocks, and is large enough to be."""
-    if not is_ufunc(node) or node.value.size < LARGE or not _block_length(node.value.size):
-        return False
-    return all([operand.shape in ((), node.shape) for operand in node.operands()])
-
-
-def _block_length(size: int) -> int:
-    """How many elements a block has, so that all have as many; 0 if there is no such number."""
+def _length_of_blocks(node: Node) -> int:
+    """How many elements a block of this call has, so that all have as many; 0 if it is not to have any."""
+    if not is_ufunc(node) or node.value.size < LARGE:
+        return 0
+    if any([operand.shape not in ((), node.shape) for operand in node.operands()]):
+        return 0
     lengths = range(LONGEST, LONGEST // 2, -1)
-    return next((length for length in lengths if size % length == 0), 0)
+    return next((length for length in lengths if node.value.size % length == 0), 0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, evaluated, rewrite
+from autokit.static.passes.rewriting import Rewriting, Rules, evaluated
 
 OF_A_SHAPE = {"ones_like", "zeros_like", "full_like", "empty_like"}
 """Calls that ask their first operand for nothing but its shape and dtype."""
@@ -29,12 +29,7 @@ def eliminate_dead_code(graph: Graph) -> str:
     return f"{dead} values that nothing needs" if dead else ""
 
 
-def fold_constants(graph: Graph) -> str:
-    """Make constants of the calls whose operands are all constants. A draw is none: each run draws anew."""
-    return rewrite(graph, {"values known before the first run": ("", _folded)})
-
-
-def _folded(node: Node, new: Rewriting, *_: Any) -> Node | None:
+def _folded(node: Node, new: Rewriting, *_: Any) -> Any:
     """A constant, computed from constants: the node's own value is an example's, and may have no numbers."""
     operands = node.operands()[1:] if node.name in OF_A_SHAPE else node.operands()
     known = all([operand.kind == "const" for operand in operands])
@@ -43,16 +38,18 @@ def _folded(node: Node, new: Rewriting, *_: Any) -> Node | None:
     return new.constant(node, evaluated(node.function, node.args, node.settings))
 
 
-def share_subexpressions(graph: Graph) -> str:
-    """Read the first of several equal calls, or constants, in place of the others. Each draw is its own."""
-    known: dict[Any, Node] = {}
+FOLDING: Rules = {"values known before the first run": ("", _folded)}
+"""Makes constants of the calls whose operands are all constants. A draw is none: each run draws anew."""
 
-    def first_of(node: Node, *_: Any) -> Node | None:
-        what = node.value if node.kind == "const" else (node.args, node.settings)
-        first = known.setdefault((node.name, node.function, _key(what)), node)
-        return None if first is node else first
 
-    return rewrite(graph, {"values that were computed before": ("", first_of)})
+def _first_of(node: Node, new: Rewriting, *_: Any) -> Any:
+    what = node.value if node.kind == "const" else (node.args, node.settings)
+    first = new.firsts.setdefault((node.name, node.function, _key(what)), node)
+    return None if first is node else first
+
+
+SHARING: Rules = {"values that were computed before": ("", _first_of)}
+"""Lets the first of several equal calls, or constants, be read in place of the others, but never a draw."""
 
 
 def _key(argument: Any) -> Any:

@@ -10,41 +10,55 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, operand_of, rewrite
-from autokit.static.traced import astype, put_flat
+from autokit.static.graph import Node, substitute
+from autokit.static.passes.rewriting import Rewriting, Rules, is_constant, known, operand_of
+from autokit.static.traced import astype
 
 FEW = 4096
 """Sums of up to so many elements are products with ones; above it NumPy's own are more exact."""
 
-
-def use_numpy_forms(graph: Graph) -> str:
-    """Replace calls by faster ones."""
-    return rewrite(graph, FORMS)
+CLASSES = 1024
+"""Up to so many classes a matrix is kept that has each of their one-hot rows."""
 
 
-# ---------------------------------------------------------------- sums and products
+# ---------------------------------------------------------------- sums, products and maxima
 
 
-def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Node | None:
+def _product(node: Node, new: Rewriting, a: Any, b: Any) -> Any:
     are_matrices = [len(each.shape) for each in node.operands()] == [2, 2]
-    return new.call(node, np.dot, a, b) if are_matrices else None
+    return are_matrices and new.call(node, np.dot, a, b)
 
 
-def _summed_axis(node: Node) -> int | None:
-    """The axis of a sum of a matrix or a vector of floats along one axis."""
-    x, axis = node.args[0], node.settings.get("axis", 0)
-    axes = range(len(x.shape)) if axis is None else np.atleast_1d(axis) % max(len(x.shape), 1)
-    is_plain = x.dtype in (np.float32, np.float64) and node.settings.keys() <= {"axis", "keepdims"}
-    return int(axes[0]) if is_plain and len(x.shape) in (1, 2) and len(axes) == 1 else None
+def _axis_of(node: Node, first: float) -> int | None:
+    """The axis of a matrix or a vector of floats along which a reduction goes that begins with ``first``."""
+    x, settings, count = node.args[0], node.settings, len(node.args[0].shape)
+    axis = settings.get("axis", 0)
+    axes = range(count) if axis is None else np.atleast_1d(axis) % max(count, 1)
+    is_plain = settings.keys() <= {"axis", "keepdims", "initial"} and count in (1, 2)
+    begins = settings.get("initial", first) == first and x.dtype in (np.float32, np.float64)
+    return int(axes[0]) if is_plain and begins and len(axes) == 1 else None
 
 
-def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Node | None:
-    axis = _summed_axis(node)
+def _sum(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
+    axis = _axis_of(node, 0)
     if axis is None or not 0 < x.shape[axis] <= FEW:
         return None
     ones = new.constant(node, np.ones(x.shape[axis], x.dtype))
     return _in_shape_of(node, new.call(node, np.dot, *((x, ones) if axis else (ones, x))), new)
+
+
+def _largest(node: Node, new: Rewriting, x: Any, _: Any) -> Any:
+    """The largest of each row: of NaN, too, ``argmax`` gives the place."""
+    has_rows = _axis_of(node, -np.inf) == 1 and x.shape[1]
+    return has_rows and _of_each_row(node, new, x, new.call(node, np.ndarray.argmax, x, axis=1))
+
+
+def _of_each_row(node: Node, new: Rewriting, x: Node, columns: Node) -> Node:
+    """The element of each row of ``x`` that stands in its column, as elements of the flattened matrix."""
+    starts = new.constant(node, np.arange(x.shape[0]) * x.shape[1])
+    flat = new.call(node, np.reshape, x, (-1,), kind="view")
+    places = new.call(node, np.add, columns, starts)
+    return _in_shape_of(node, new.call(node, np.ndarray.take, flat, places, mode="clip"), new)
 
 
 def _in_shape_of(node: Node, value: Node, new: Rewriting) -> Node:
@@ -54,91 +68,76 @@ def _in_shape_of(node: Node, value: Node, new: Rewriting) -> Node:
 # ---------------------------------------------------------------- elements
 
 
-def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Node | None:
-    """An operand that repeats one number, beside one that has all elements of the result."""
-    for repeated, other in ((x, y), (y, x)):
-        is_row = isinstance(repeated, Node) and repeated.shape and is_constant(repeated)
-        if is_row and isinstance(other, Node) and other.shape == node.shape:
-            number = new.constant(node, np.array(repeated.value.flat[0]))
-            return new.call(node, node.function, *[number if each is repeated else each for each in (x, y)])
-    return None
+def _number(node: Node, new: Rewriting, x: Any, y: Any) -> Any:
+    """Operands that repeat one number, beside one that has all elements of the result."""
+    repeated = [each for each in node.operands() if each.shape and is_constant(each)]
+    numbers = {each: new.constant(node, np.array(each.value.flat[0])) for each in repeated}
+    return numbers and new.call(node, node.function, *substitute(node.args, numbers))
 
 
-def _slope_of_relu(node: Node, new: Rewriting, mask: Any, zero: Any) -> Node | None:
-    """A product of the gradient's bits and a mask: a product of floats would make NaN of an infinite one."""
-    out, g = operand_of(mask, "less_equal"), node.args[-1]
-    limits = out is not None and operand_of(out, "maximum") is not None and (zero, mask.args[1], out.args[1])
-    if not limits or not all([is_constant(each, 0) for each in limits]):
+def _masked(node: Node, new: Rewriting, mask: Any, zero: Any) -> Any:
+    """A product of bits with 0 or 1: a product of floats would make NaN of an infinite one."""
+    x = node.args[-1]
+    has_elements = all([isinstance(each, Node) and each.shape == node.shape for each in (mask, x)])
+    if not has_elements or x.dtype.kind != "f" or not is_constant(zero, 0):
         return None
-    if not isinstance(g, Node) or g.dtype.kind != "f" or not g.shape == out.shape == node.shape:
-        return None
-    whole = np.dtype(f"u{g.dtype.itemsize}")
-    passed = new.call(node, astype, new.call(node, np.not_equal, out, mask.args[1]), whole)
-    bits = new.call(node, np.ndarray.view, g, whole, kind="view")
-    return new.call(node, np.ndarray.view, new.call(node, np.multiply, bits, passed), g.dtype, kind="view")
+    whole = np.dtype(f"u{x.dtype.itemsize}")
+    kept = new.call(node, astype, new.call(node, np.logical_not, mask), whole)
+    bits = new.call(node, np.ndarray.view, x, whole, kind="view")
+    return new.call(node, np.ndarray.view, new.call(node, np.multiply, bits, kept), x.dtype, kind="view")
 
 
-# ---------------------------------------------------------------- indices
+# ---------------------------------------------------------------- classes
 
 
-def _places(index: Any, columns: int, node: Node, new: Rewriting) -> Node | None:
-    """Where the element in column ``t`` of each row stands in a flattened matrix, of ``t[:, None]``.
+def _classes(index: Any, shape: tuple[int, ...], new: Rewriting) -> Node | None:
+    """``t`` of ``t[:, None]``, where a check says that it has a column of this shape for each row.
 
-    A check has to say that each of ``t`` is at least 0 and below the number of columns. Seen as numbers
-    without a sign, negative ones are the largest; so the check is one comparison.
+    Seen as numbers without a sign, negative ones are the largest; so the check is one comparison.
     """
     t = operand_of(index, "expand_dims")
-    if t is None or index.shape != (t.value.size, 1):
+    if t is None or len(shape) != 2 or index.shape != (shape[0], 1):
         return None
-    for less in [check.args[0] for check in new.graph.nodes if check.kind == "check"]:
-        if operand_of(less, "less", "maximum.reduce", "view") is t:
-            largest, limit = less.args
-            if largest.shape == () and largest.dtype == np.uint64 and is_constant(limit) and limit <= columns:
-                return new.call(node, np.add, t, new.constant(node, np.arange(t.value.size) * columns))
-    return None
+    checked = [check.args[0] for check in new.graph.nodes if check.kind == "check"]
+    limits = [each.args for each in checked if operand_of(each, "less", "maximum.reduce", "view") is t]
+    kinds = [(most.shape, most.dtype, is_constant(limit) and limit <= shape[1]) for most, limit in limits]
+    return t if ((), np.uint64, True) in kinds else None
 
 
-def _take(node: Node, new: Rewriting, x: Any, index: Any) -> Node | None:
-    is_of_rows = len(x.shape) == 2 and node.args[2:] in ((1,), (-1,))
-    places = _places(index, x.shape[1], node, new) if is_of_rows else None
-    if places is None:
-        return None
-    flat = new.call(node, np.reshape, x, (-1,), kind="view")
-    return _in_shape_of(node, new.call(node, np.ndarray.take, flat, places, mode="clip"), new)
+def _chosen(node: Node, new: Rewriting, x: Any, index: Any) -> Any:
+    t = _classes(index, x.shape, new)
+    return t and node.args[2:] in ((1,), (-1,)) and _of_each_row(node, new, x, t)
 
 
-def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Node | None:
+def _one_hot(node: Node, new: Rewriting, mask: Any, value: Any) -> Any:
     """``where(t[:, None] == arange(n), c, 0)``."""
-    is_matrix = operand_of(mask, "equal") is not None and len(node.shape) == 2 and mask.shape == node.shape
-    if not (is_matrix and is_constant(value) and is_constant(node.args[2], 0)):
+    if operand_of(mask, "equal") is None or not (is_constant(value) and is_constant(node.args[2], 0)):
         return None
     index, columns = mask.args
-    is_counted = isinstance(columns, Node) and columns.kind == "const"
-    if not is_counted or not np.array_equal(columns.value.reshape(-1), np.arange(node.shape[1])):
+    t, count = _classes(index, node.shape, new), node.shape[-1]
+    is_counted = 0 < count <= CLASSES and np.array_equal(np.ravel(known(columns)), np.arange(count))
+    if t is None or not is_counted:
         return None
-    places = _places(index, node.shape[1], node, new)
-    if places is None:
-        return None
-    zeros = new.constant(node, np.zeros(node.shape, node.dtype))
-    number = new.constant(node, np.array(getattr(value, "value", value), node.dtype).reshape(-1)[:1])
-    hot = new.call(node, put_flat, zeros, places, number)
+    rows = new.constant(node, np.diag(np.full(count, known(value).flat[0], node.dtype)))
+    hot = new.call(node, np.ndarray.take, rows, t, axis=0, mode="clip")
     hot.name = "one_hot"
     return hot
 
 
-def _sum_of_one_hot(node: Node, new: Rewriting, hot: Any, _: Any) -> Node | None:
+def _sum_of_one_hot(node: Node, new: Rewriting, hot: Any, _: Any) -> Any:
     """Each row of :func:`_one_hot` has the number once."""
-    is_sum_of_rows = operand_of(hot, "one_hot") is not None and _summed_axis(node) == 1
-    return new.constant(node, np.full(node.shape, hot.args[2].value[0])) if is_sum_of_rows else None
+    is_sum_of_rows = getattr(hot, "name", "") == "one_hot" and _axis_of(node, 0) == 1
+    return is_sum_of_rows and new.constant(node, np.full(node.shape, hot.args[0].value[0, 0]))
 
 
 FORMS: Rules = {
     "a row of one number and zeros sums to the number": ("add.reduce", _sum_of_one_hot),
     "sum = ones · x": ("add.reduce", _sum),
+    "the largest of a row = x[argmax]": ("maximum.reduce", _largest),
     "a @ b = dot(a, b)": ("matmul", _product),
     "a number in place of its repetitions": ("add subtract multiply divide", _number),
-    "relu's slope as one comparison": ("where", _slope_of_relu),
-    "x[0…n, t] = take": ("take_along_axis", _take),
-    "where(t = 0…c) = put": ("where", _one_hot),
+    "where(mask, 0, x) = x's bits · 0 or 1": ("where", _masked),
+    "x[0…n, t] = take": ("take_along_axis", _chosen),
+    "where(t = 0…c) = take": ("where", _one_hot),
 }
 """By the words that say what each does."""

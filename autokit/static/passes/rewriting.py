@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,14 @@ Rules = dict[str, tuple[str, Rule]]
 
 
 class Rewriting:
-    """The list of a graph's nodes while it is written anew: ``nodes``, as far as the walk has come."""
+    """The list of a graph's nodes while it is written anew: ``nodes``, as far as the walk has come.
+
+    ``firsts`` has the first node of each call, for a rule that compares them.
+    """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.nodes = graph, list[Node]()
-        self._next = max([node.id for node in graph.nodes], default=0) + 1
+        self.graph, self.nodes, self.firsts = graph, list[Node](), dict[Any, Node]()
+        self._ids = count(max([node.id for node in graph.nodes], default=0) + 1)
 
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
         """A new node, which is part of the same operation and line as ``like``."""
@@ -39,8 +43,7 @@ class Rewriting:
         return self._add(like, kind="const", name="const", function=None, args=(), settings={}, value=value)
 
     def _add(self, like: Node, **facts: Any) -> Node:
-        node = replace(like, id=self._next, label="", **facts)
-        self._next += 1
+        node = replace(like, id=next(self._ids), label="", **facts)
         self.nodes.append(node)
         return node
 
@@ -58,8 +61,8 @@ def rewrite(graph: Graph, rules: Rules) -> str:
         if not words:
             new.nodes.append(node)
     graph.nodes = new.nodes
-    graph.replace(table)
-    return "; ".join([f"{words} ({count}×)" for words, count in said.items() if words])
+    graph.outputs, graph.updates = substitute((graph.outputs, graph.updates), table)
+    return "; ".join([f"{words} ({times}×)" for words, times in said.items() if words])
 
 
 def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]) -> str:
@@ -91,11 +94,16 @@ def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) ->
         return np.asarray(function(*args, **settings))
 
 
+def known(argument: Any) -> Any:
+    """What an argument is in each run, as an array; None if that is not known."""
+    if isinstance(argument, Node):
+        return argument.value if argument.kind == "const" else None
+    return np.asarray(argument)
+
+
 def is_constant(argument: Any, number: float | None = None) -> bool:
     """Whether an argument is one number in all its elements, and that ``number`` where it is given."""
-    if isinstance(argument, Node):
-        argument = argument.value if argument.kind == "const" else None
-    array = np.asarray(argument)
-    if isinstance(argument, bool) or array.dtype.kind not in "iuf" or not array.size:
+    array = known(argument)
+    if isinstance(argument, bool) or array is None or array.dtype.kind not in "iuf" or not array.size:
         return False
     return bool((array == (array.flat[0] if number is None else number)).all())
