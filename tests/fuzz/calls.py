@@ -147,17 +147,14 @@ def put(x: Any, index: Any, value: Any) -> Any:
     return x
 
 
+def names_of(T: Any, call: Call) -> dict[str, Any]:
+    """What the expression of a call may name beside its operands."""
+    return {"T": T, "F": T.nn.functional, "L": T.linalg, "put": put, "inf": inf, **call.sizes}
+
+
 def outcome(T: Any, call: Call, strided: bool) -> dict[str, Any]:
     """The results of a call, the gradients of a weighted sum of them, and their gradients; or the error."""
-    names: dict[str, Any] = {
-        "T": T,
-        "F": T.nn.functional,
-        "L": T.linalg,
-        "put": put,
-        "inf": inf,
-        **call.sizes,
-    }
-    leaves = []
+    names, leaves = names_of(T, call), []
     for name, array in call.operands.items():
         leaf = T.tensor(np.repeat(array, 2, -1) if strided and array.ndim else array)
         if array.dtype.kind == "f":

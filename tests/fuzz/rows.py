@@ -41,13 +41,15 @@ x[*]: T.{sum|mean|prod|var|std|logsumexp|norm|any|all|count_nonzero|amax|amin|na
 x!+[*]: x.{sum|mean|amax|amin|argmax|argmin|logsumexp|norm|var|std|prod|median}({dim=dim|dim=dim, keepdim=True})
 x[*]: x.{sum|mean|var|std|prod|max|min|norm|argmax|argmin|median|any|all|count_nonzero|nansum}()
 x[*]: T.{sum|mean|amax|amin|logsumexp|count_nonzero}(x, {dims})
+x[abc]: x.{sum|mean|nansum|nanmean|amax|amin|var|std|logsumexp}({axis=1, keepdims=True|dim=(0, 2)|dim=[-1, 1], keepdim=True|(0, 1, 2)|axis=-1})
 x[*]: T.{var|std|var_mean|std_mean}(x, {dim}, correction={0|1}, keepdim={True|False})
+x[ab]: T.{var|std|var_mean|std_mean}(T.cat([x, x + 1, x.square()]), {dim=(0, 1), keepdim=True|dim=1, unbiased=False|unbiased=False|0, False|1, True, True|dim=0, correction=2|correction=0})
 x[*]: T.norm(x, {1|2|3|inf|0.5|-inf|0}, {dim}, {True|False})
 x!+[*]: x.{max|min|median|mode|sort|cummax|cummin|aminmax}(dim=dim)
 x!+[*]: x.{kthvalue|topk|roll|diff}(1, {dim})
 x!+[*]: x.sort({dim}, {True|False})
 x!+[*]: x.argsort({dim}, {True|False})
-x[*]: x.{cumsum|cumprod|logcumsumexp|softmax|log_softmax|cummax|flip}({dim})
+x[*]: x.{cumsum|cumprod|logcumsumexp|softmax|log_softmax|cummax|cummin|flip}({dim})
 x[*]: F.{softmax|log_softmax|softmin|glu}(x, {dim})
 x[*]: F.normalize(x, {2.0|1.0|3.0}, {dim})
 x[*]: T.{quantile|nanquantile}(x, {0.5|0.25|0.9|0.0|1.0}, {dim}, {True|False}, interpolation={'linear'|'lower'|'midpoint'})
@@ -78,8 +80,10 @@ x[abc]: {T.split(x, [1, 0, b - 1], dim=1)|x.split(3, dim=-1)|x.split(2)[-1]|T.ch
 x[abc]: x[{index}]
 x[abc], y[]: put(x.clone(), ({index},), y)
 x[abc], i<a[d]: x[i] * x[i].sum() + x[i, 0].sum()
+x[ab], i<a[d]: {x[[0, 0, -1]]|x[[0, -1], [0, 0]]|x[[[0, -1], [-1, 0]]]|x[[]]|x[i[:, None]]|x[:, x[0] > 0]|x[x > 0]|x[i, 0] * x[0, None, [0]]|x[..., 0][i]|x[1:, ::2]}
 x[abc], i<a[d], j<c[d]: {x[i, :, j]|x[:, None, 0, j]|x[i][..., j]|x[i, ..., j]|put(x.clone(), (i, 0, j), 1.0)|x[i, 0]}
 x[ab], i<b[ac], y[ac]: T.{gather(x, 1, i)|take_along_dim(x, i, 1)|scatter(x, 1, i, 2.0)|scatter_add(x, 1, i, y)}
+x[ab], i<a[cb]: {T.gather(x, 0, i)|x.gather(dim=-2, index=i[:, :1])|x.take_along_dim(i, 0)|T.take_along_dim(x, x.argsort(1), 1)|x.take_along_dim(T.tensor([a * b - 1, 0]))|x[0].gather(0, T.zeros(0).long())}
 x[ab], i<b[ac], y!+[ac]: x.scatter_reduce(1, i, y, {'sum'|'mean'|'prod'|'amax'|'amin'}, include_self={True|False})
 x[ab], i<a[c], y[cb]: x.{index_add(0, i, y)|index_fill(0, i, 3)|index_select(0, i)|clone().index_add_(0, i, y, alpha=2)}
 x[*], m?[~]: {T.masked_fill(x, m, 2.0)|x.masked_select(m)|T.where(m, x, 0.0)|x * m|m.sum()|m.nonzero()|x.masked_fill(m, float('inf'))}
