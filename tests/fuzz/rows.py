@@ -22,7 +22,7 @@ x^[*]: {F.leaky_relu(x, negative_slope=-0.5)|F.celu(x, alpha=2.0)|F.softplus(x, 
 x^[*]: F.hardtanh(x, {-1|-0.5}, {0.5|2}) + F.threshold(x, {0.1|0.5}, {20|-1})
 x[*]: F.gelu(x, approximate={'none'|'tanh'})
 x^[*]: T.clamp(x, {-1|None|0.0}, {1|0.5})
-x[*]: x.clone().{exp|sin|tanh|sigmoid|relu|neg|abs|square|sqrt|floor|erf|cos|reciprocal|atan|expm1}_()
+x[*]: x.clone().{exp|sin|tanh|sigmoid|relu|neg|abs|square|sqrt|floor|erf|cos|reciprocal|atan|expm1|frac|asinh|atanh}_()
 x[*]: x.clone().{zero_()|fill_(2)|clamp_(-1, 1)|mul_(3)|pow_(2)|add_(1)|t_().t_()|unsqueeze_(0)|masked_fill_(x > 0, 1)}
 x^[*], y^[~]: T.{add|sub|mul|div|maximum|minimum|fmax|fmin|atan2|hypot|copysign|logaddexp|heaviside|true_divide}(x, y)
 x^[*], y^[~]: T.{eq|ne|lt|le|gt|ge|logical_and|logical_or|logical_xor|isclose}(x, y)
@@ -68,7 +68,7 @@ x[abc]: {T.flip(x, dims=(0, 2))|x.flip(1, -1)|T.roll(x, (1, -2), (0, 1))|T.roll(
 x[ab]: {x.repeat(2, 0)|x.repeat(2, 1, 3)|T.repeat_interleave(x, 3, dim=1)|T.repeat_interleave(x, T.arange(a), dim=0)|T.repeat_interleave(T.tensor([1, 0, 2])) + x.sum()}
 x[ab]: T.{tril|triu|diagonal|diag}(x, {-1..2})
 x[abc]: {x.diagonal(-1, 2, 0)|x.diagonal(0, 0, 1) ** 2|T.tril(x, -1)|T.triu(x, diagonal=1)|T.tril(x > 0, diagonal=1)|x.tril()}
-x[ab]: {x.diag_embed(1, 0, 2)|x[0].diag(-1)|T.diagflat(x, -1)|T.block_diag(x, x[0], x[0, 0])|(x * 1).triu_() * (x * 1).tril_()|x[T.tril_indices(a, b, -1).unbind()]|T.triu_indices(a, b, offset=1)|T.tril_indices(a, b, dtype=T.int32)}
+x[ab]: {x.diag_embed(1, 2, 0)|x[0].diag(-1)|T.diagflat(x, -1)|T.block_diag(x, x[0], x[0, 0])|(x * 1).triu_() * (x * 1).tril_()|x[T.tril_indices(a, b, -1).unbind()]|T.triu_indices(a, b, offset=1)|T.tril_indices(a, b, dtype=T.int32)}
 x[ab]: x.{diagonal().sum()|trace()|rot90()|rot90(2)|fliplr()|flipud()|t()|T|diag_embed()}
 x[*]: T.{cat|stack|hstack|vstack|dstack}([x, x * 2])
 x[ab], y[cb], z[ab]: [T.cat([x, y, z]), T.stack([x, z], {-1|0|1|2}), T.vstack([x, y]), T.cat([x, z], 1), T.hstack([x, z])]
@@ -76,7 +76,7 @@ x[ab], y[cb]: T.{cat((T.tensor([]), x, y))|concat((x.double(), y))|cat((x, y, x)
 x[ab], y[]: {T.atleast_1d(y)|T.atleast_2d(y, x[0])|T.atleast_3d(x[0])|T.atleast_3d(y)}
 x[*]: x.{split|chunk|tensor_split}({1..3}, {dim})
 x[abc]: x.{split([1, a - 1])|unbind({dim})|select({dim}, 0)|narrow({dim}, 0, 1)|index_select({dim}, T.tensor([0, 0]))}
-x[abc]: {T.split(x, [1, 0, b - 1], dim=1)|x.split(3, dim=-1)|x.split(2)[-1]|T.chunk(x, chunks=4, dim=1)|T.tensor_split(x, (1, 5), dim=1)|x.tensor_split((2, 1, -1))|T.unbind(x, dim=-1)[::2]|x.narrow(1, b - 1, 1)|x.select(1, -1)}
+x[abc]: {T.split(x, [1, 0, b - 1], dim=1)|x.split(3, dim=-1)|x.split(2)[-1]|T.chunk(x, chunks=4, dim=1)|T.tensor_split(x, (1, 5), dim=1)|x.tensor_split((2, 1, -1))|T.unbind(x, dim=-1)[::2]|x.narrow(1, -1, 1)|x.select(1, -1)}
 x[abc]: x[{index}]
 x[abc], y[]: put(x.clone(), ({index},), y)
 x[abc], i<a[d]: x[i] * x[i].sum() + x[i, 0].sum()

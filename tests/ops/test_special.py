@@ -9,18 +9,13 @@ import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, compare_errors, elementwise, numbers
 
 INSIDE = numbers(2, 3, seed=1, low=0.05, high=0.95)
 NAMES = "erf erfc erfinv lgamma digamma i0 logit sinc"
 
 
-@pytest.mark.parametrize("name", NAMES.split())
-def test_values_dtypes_and_gradients(name: str):
-    compare(lambda torch, a: getattr(torch, name)(a), INSIDE, tolerance=1e-7)
-    compare(lambda torch, a: getattr(a, name)(), INSIDE.astype(np.float32), second=False, tolerance=1e-4)
-    compare(lambda torch, a: getattr(torch, name)(a), INSIDE.astype(np.float16), gradients=False)
-    compare(lambda torch, a: getattr(a * 1, name + "_")(), INSIDE, second=False)
+test_values_dtypes_and_gradients = elementwise(NAMES, INSIDE)
 
 
 @pytest.mark.parametrize(
