@@ -1,9 +1,6 @@
-"""Special functions, which SciPy computes, beside PyTorch; and that nobody pays for SciPy before."""
+"""Special functions, which SciPy computes, beside PyTorch."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -64,10 +61,3 @@ def test_errors():
     assert "negative n" in compare_errors(lambda torch, a: torch.polygamma(-1, a), INSIDE)
     with pytest.raises(AttributeError, match="zeta"):
         autokit.special.zeta  # noqa: B018
-
-
-def test_scipy_is_imported_by_the_first_call_and_not_before():
-    look = "print('scipy' in sys.modules)"
-    program = f"import sys, autokit; x = autokit.ones(1).exp(); {look}; x.lgamma(); {look}"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "True"]
