@@ -70,6 +70,20 @@ def agreeing(cases: Iterable[Any], **options: Any) -> Any:
     return test
 
 
+def elementwise(names: str, points: np.ndarray, **options: Any) -> Any:
+    """A test of functions of one tensor: as functions and methods, in place, of each kind of dtype."""
+
+    @pytest.mark.parametrize("name", names.split())
+    def test(name: str) -> None:
+        compare(lambda torch, a: getattr(torch, name)(a), points, tolerance=1e-7, **options)
+        compare(lambda torch, a: getattr(a * 1, name + "_")(), points, tolerance=1e-7, **options)
+        compare(lambda torch, a: getattr(a, name)(), points.astype(np.float32), second=False, tolerance=1e-4)
+        compare(lambda torch, a: getattr(torch, name)(a), points.astype(np.float16), gradients=False)
+        compare(lambda torch, a: getattr(torch, name)(a), np.array([0, 1, -1]), tolerance=1e-6)
+
+    return test
+
+
 def refused(wrong: Iterable[tuple[Callable[..., Any], str]], *inputs: Any) -> Any:
     """A test of each program of ``wrong``: both libraries refuse it, and autokit's error has the words."""
 

@@ -32,6 +32,8 @@ INDICES = [
     "0:0",
 ]
 TOLERANCE = {"float64": 1e-6, "float32": 2e-4, "float16": 3e-2}
+AGREED = "", ""
+CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 OF_GRADIENTS = {"float64": 1e-6, "float32": 5e-3, "float16": 0.1}
 """Sums cancel in them: in float32 both libraries are off, and PyTorch more often."""
 
@@ -49,9 +51,9 @@ class Call(NamedTuple):
 
 
 class Drawing:
-    """What was drawn already for one call."""
+    """What was drawn already for one call; a ``turn`` says which alternative of its first choice is taken."""
 
-    def __init__(self, row: str, seed: int) -> None:
+    def __init__(self, row: str, seed: int, turn: int | None = None) -> None:
         self.random, self.numbers = Random(seed), np.random.RandomState(seed % 2**32)
         self.sizes: dict[str, int] = {}
         self.dtype = self.random.choice(["float32"] * 6 + ["float64"] * 3 + ["float16"])
@@ -59,6 +61,8 @@ class Drawing:
         self.first: tuple[int, ...] | None = None
         head, _, expression = row.partition(": ")
         expression, _, fixed = expression.partition(" w ")
+        if turn is not None:
+            expression = CHOICE.sub(lambda found: _in_turn(found[1], turn), expression, count=1)
         if fixed:
             letter, _, size = fixed.partition("=")
             self.sizes[letter] = int(size)
@@ -132,28 +136,31 @@ class Drawing:
         return str(self.random.randint(-dims, dims - 1) if dims else self.random.choice([0, -1]))
 
 
+def _in_turn(choices: str, turn: int) -> str:
+    alternatives = choices.split("|")
+    return alternatives[turn % len(alternatives)]
+
+
 def put(x: Any, index: Any, value: Any) -> Any:
     """``x`` after ``x[index] = value``."""
     x[index] = value
     return x
 
 
+def names_of(T: Any, call: Call) -> dict[str, Any]:
+    """What the expression of a call may name beside its operands."""
+    return {"T": T, "F": T.nn.functional, "L": T.linalg, "put": put, "inf": inf, **call.sizes}
+
+
 def outcome(T: Any, call: Call, strided: bool) -> dict[str, Any]:
     """The results of a call, the gradients of a weighted sum of them, and their gradients; or the error."""
-    names: dict[str, Any] = {
-        "T": T,
-        "F": T.nn.functional,
-        "L": T.linalg,
-        "put": put,
-        "inf": inf,
-        **call.sizes,
-    }
-    leaves = []
+    names, leaves = names_of(T, call), []
     for name, array in call.operands.items():
         leaf = T.tensor(np.repeat(array, 2, -1) if strided and array.ndim else array)
         if array.dtype.kind == "f":
             leaves.append(leaf.requires_grad_())
         names[name] = leaf[..., ::2] if strided and array.ndim else leaf
+    results: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -161,7 +168,8 @@ def outcome(T: Any, call: Call, strided: bool) -> dict[str, Any]:
             results = {f"result {place}": each for place, each in enumerate(flat(found))}
             gradients(T, results, leaves)
         except Exception as error:
-            return {"error": error}
+            if not results or "derivative for" not in str(error):  # PyTorch lacks some derivatives
+                return {"error": error}
     return results
 
 
@@ -193,7 +201,7 @@ def flat(result: Any) -> list[Any]:
 
 
 def difference(call: Call, strided: bool = False) -> tuple[str, str] | None:
-    """In what a call differs between the libraries: a kind, and words; None where it does not."""
+    """In what a call differs between the libraries: a kind, and words; None where PyTorch refuses it."""
     theirs = outcome(torch, call, strided)
     if "error" in theirs:
         return None  # autokit may do more
@@ -212,7 +220,7 @@ def difference(call: Call, strided: bool = False) -> tuple[str, str] | None:
         words = unlike(*arrays, OF_GRADIENTS if "gradient" in name else TOLERANCE)
         if words:
             return name.rstrip("0123456789 "), f"{name}: {words}"
-    return None
+    return AGREED
 
 
 def unlike(found: np.ndarray, wanted: np.ndarray, tolerance: dict[str, float]) -> str:
@@ -227,7 +235,7 @@ def unlike(found: np.ndarray, wanted: np.ndarray, tolerance: dict[str, float]) -
     return f"{found.tolist()!s:.150} beside {wanted.tolist()!s:.150}"
 
 
-def drawn(row: str, seed: int) -> SimpleNamespace:
+def drawn(row: str, seed: int, turn: int | None = None) -> SimpleNamespace:
     """The call of a row under a seed, and whether its operands lie in memory with gaps."""
-    drawing = Drawing(row, seed)
+    drawing = Drawing(row, seed, turn)
     return SimpleNamespace(call=drawing.call, strided=drawing.random.random() < 0.2)

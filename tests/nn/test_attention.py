@@ -10,7 +10,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
-from tests.nn.twins import BOTH, assert_alike, assert_close, assert_same_error, twins
+from tests.nn.twins import assert_alike, assert_both, assert_same_error
 
 L, S, N, E, HEADS = 3, 4, 2, 6, 2
 BANNED = np.array([[False, True, False, False], [False, False, True, True], [False] * 4])
@@ -72,16 +72,14 @@ def attend(torch: Any, options: dict[str, Any], batched: bool = True) -> list[An
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 def test_multi_head_attention(options: dict[str, Any]):
-    for mine, wanted in zip(*[attend(torch, options) for torch in BOTH], strict=True):
-        assert_close(mine, wanted)
+    assert_both(lambda torch, _: attend(torch, options))
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"need_weights": False}, {"attn_mask": BANNED, "key_padding_mask": PADDED[0]}]
 )
 def test_multi_head_attention_of_one_sample(options: dict[str, Any]):
-    for mine, wanted in zip(*[attend(torch, options, False) for torch in BOTH], strict=True):
-        assert_close(mine, wanted)
+    assert_both(lambda torch, _: attend(torch, options, batched=False))
 
 
 ATTENTION = [
@@ -138,12 +136,7 @@ def test_layers_and_their_stacks(settings: str):
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 def test_transformer(batch_first: bool):
-    outputs = []
-    pair = twins(
-        f"nn.Transformer(8, 2, 2, 2, 16, dropout=0.0, batch_first={batch_first}, bias={batch_first})"
-    )
-    assert repr(pair[0]) == repr(pair[1])
-    for torch, model in zip(BOTH, pair):
+    def run(torch: Any, model: Any) -> Any:
         torch.manual_seed(1)
         source, target = (torch.randn(3, 4, 8) if batch_first else torch.randn(4, 3, 8) for _ in range(2))
         ahead = model.generate_square_subsequent_mask(4)
@@ -155,9 +148,10 @@ def test_transformer(batch_first: bool):
             memory_mask=ahead.bool(),
         )  # fmt: skip
         out.pow(2).sum().backward()
-        outputs.append([out, *[parameter.grad for parameter in model.parameters()]])
-    for place, (mine, wanted) in enumerate(zip(*outputs, strict=True)):
-        assert_close(mine, wanted, str(place), 1e-3, 1e-5)
+        return [out, *[parameter.grad for parameter in model.parameters()]]
+
+    settings = f"dropout=0.0, batch_first={batch_first}, bias={batch_first}"
+    assert_both(run, f"nn.Transformer(8, 2, 2, 2, 16, {settings})", 1e-3)
 
 
 @pytest.mark.parametrize("wrong", [

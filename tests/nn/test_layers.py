@@ -8,7 +8,7 @@ import pytest
 
 import autokit as ak
 from autokit import nn
-from tests.nn.twins import BOTH, assert_alike, assert_close, assert_same_error, pytorch
+from tests.nn.twins import assert_alike, assert_both, assert_same_error, pytorch
 
 IMAGE, SIGNAL, VOLUME = (2, 4, 6, 5), (2, 4, 9), (2, 4, 5, 4, 6)
 LAYERS = {
@@ -227,27 +227,25 @@ def test_a_transposed_convolution_chooses_between_sizes():
 
 
 def test_running_statistics_take_in_one_batch_after_another():
-    found = []
-    for torch in BOTH:
+    def run(torch: Any, layer: Any) -> Any:
         torch.manual_seed(0)
-        layer = torch.nn.BatchNorm1d(3, momentum=0.3)
         for _ in range(3):
             layer(torch.randn(4, 3) * 3 + 1)
-        found.append(layer.eval()(torch.ones(2, 3)))
-    assert_close(*found)
+        return layer.eval()(torch.ones(2, 3))
+
+    assert_both(run, "nn.BatchNorm1d(3, momentum=0.3)")
 
 
 @pytest.mark.parametrize("hard", [False, True])
 def test_gumbel_softmax(hard: bool):
-    found = []
-    for torch in BOTH:
+    def run(torch: Any, _: Any) -> Any:
         torch.manual_seed(3)
         logits = torch.tensor([[1.0, 2.0, 0.5]] * 4, requires_grad=True)
         out = torch.nn.functional.gumbel_softmax(logits, tau=0.7, hard=hard)
         (out * torch.arange(3.0)).sum().backward()
-        found.append((out, logits.grad))
-    for ours, theirs in zip(*found):
-        assert_close(ours, theirs)
+        return out, logits.grad
+
+    assert_both(run)
 
 
 # ---------------------------------------------------------------- wrong use

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autokit
-from tests.nn.twins import BOTH, assert_alike, assert_close, assert_same_error, flat, twins
+from tests.nn.twins import BOTH, assert_alike, assert_both, assert_same_error, flat
 
 SETTINGS = [
     "4, 3", "4, 3, 2", "4, 3, num_layers=2, bidirectional=True", "4, 3, bias=False", "4, 3, batch_first=True",
@@ -36,28 +36,24 @@ def states(torch: Any, module: Any, batch: tuple[int, ...]) -> Any:
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("batched", [True, False])
 def test_first_states_and_single_sequences(layer: str, batched: bool):
-    results = []
-    for torch, module in zip(BOTH, twins(layer)):
+    def run(torch: Any, module: Any) -> Any:
         torch.manual_seed(1)
         module.eval()
         batch = ((5 if module.batch_first else 2),) if batched else ()
         x = torch.randn(*((5, 2, 4) if batched else (5, 4)), requires_grad=True)
         hx = states(torch, module, batch)
-        leaves = [each.requires_grad_() for each in flat(hx)]
+        leaves = [x, *[each.requires_grad_() for each in flat(hx)], *module.parameters()]
         out = flat(module(x, hx))
         sum((each * each).sum() for each in out).backward()
-        results.append(
-            [*out, x.grad, *[each.grad for each in leaves], *[p.grad for p in module.parameters()]]
-        )
-    for place, (mine, wanted) in enumerate(zip(*results, strict=True)):
-        assert_close(mine, wanted, str(place), 1e-4, 1e-5)
+        return [*out, *[each.grad for each in leaves]]
+
+    assert_both(run, layer)
 
 
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("lengths", [[5, 3, 3, 1], [2, 5, 1, 4]])
 def test_packed_sequences(layer: str, lengths: list[int]):
-    results = []
-    for torch, module in zip(BOTH, twins(layer)):
+    def run(torch: Any, module: Any) -> Any:
         rnn = torch.nn.utils.rnn
         torch.manual_seed(1)
         x = torch.randn(5, 4, 4, requires_grad=True)
@@ -68,9 +64,9 @@ def test_packed_sequences(layer: str, lengths: list[int]):
         assert counts.tolist() == lengths
         outputs = [padded, *flat(last)]
         sum((each * each).sum() for each in outputs).backward()
-        results.append([*outputs, x.grad, *[p.grad for p in module.parameters()]])
-    for place, (mine, wanted) in enumerate(zip(*results, strict=True)):
-        assert_close(mine, wanted, str(place), 1e-4, 1e-5)
+        return [*outputs, x.grad, *[p.grad for p in module.parameters()]]
+
+    assert_both(run, layer)
 
 
 CELLS = ["nn.RNNCell(4, 3)", "nn.RNNCell(4, 3, nonlinearity='relu')", "nn.RNNCell(4, 3, bias=False)"]
@@ -86,21 +82,15 @@ def test_cells(cell: str, batch: tuple[int, ...]):
 
     assert_alike(cell, lambda torch: (torch.randn(*batch, 4),))
     assert_alike(cell, with_states)
-    for mine, wanted in zip(*[flat(_three_steps(torch, cell, with_states)) for torch in BOTH], strict=True):
-        assert_close(mine, wanted, "", 1e-4, 1e-5)
 
+    def three_steps(torch: Any, module: Any) -> Any:
+        x, state = with_states(torch)
+        for _ in range(3):
+            state = module(x, state)
+        sum(each.sum() for each in flat(state)).backward()
+        return [state, [parameter.grad for parameter in module.parameters()]]
 
-def _three_steps(torch: Any, cell: str, with_states: Any) -> Any:
-    module = eval(cell, {"nn": torch.nn})
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.copy_(torch.linspace(-1, 1, parameter.numel()).reshape(parameter.shape))
-    torch.manual_seed(3)
-    x, state = with_states(torch)
-    for _ in range(3):
-        state = module(x, state)
-    sum(each.sum() for each in flat(state)).backward()
-    return [state, [parameter.grad for parameter in module.parameters()]]
+    assert_both(three_steps, cell)
 
 
 @pytest.mark.parametrize("layer", [
@@ -108,8 +98,7 @@ def _three_steps(torch: Any, cell: str, with_states: Any) -> Any:
     "nn.GRU(3, 2, bidirectional=True)",
 ])  # fmt: skip
 def test_second_derivatives(layer: str):
-    results = []
-    for torch, module in zip(BOTH, twins(layer)):
+    def run(torch: Any, module: Any) -> Any:
         module.double()
         torch.manual_seed(1)
         x = torch.randn(3, 2, 3, dtype=torch.float64, requires_grad=True)
@@ -117,9 +106,9 @@ def test_second_derivatives(layer: str):
         learning = [x, *module.parameters()]
         firsts = torch.autograd.grad((out**3).sum(), learning, create_graph=True)
         sum((each * each).sum() for each in firsts).backward()
-        results.append([*firsts, *[each.grad for each in learning]])
-    for mine, wanted in zip(*results, strict=True):
-        assert_close(mine, wanted)
+        return [*firsts, *[each.grad for each in learning]]
+
+    assert_both(run, layer)
 
 
 @pytest.mark.parametrize("make", [

@@ -11,7 +11,7 @@ import pytest
 import autokit as ak
 from autokit import nn
 from autokit.nn import utils
-from tests.nn.twins import BOTH, assert_close, pytorch, twins
+from tests.nn.twins import BOTH, assert_both, assert_close, pytorch
 
 
 def with_gradients(torch: Any, dtype: str = "float64") -> list[Any]:
@@ -88,17 +88,16 @@ def test_parameters_go_to_a_vector_and_back():
 
 @pytest.mark.parametrize("dim", [0, 1, None])
 def test_a_weight_as_length_and_direction(dim: int | None):
-    results = []
-    for torch, layer in zip(BOTH, twins("nn.Linear(3, 2)")):
+    def run(torch: Any, layer: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.nn.utils.weight_norm(layer, dim=dim)
         assert [name for name, _ in layer.named_parameters()] == ["bias", "weight_g", "weight_v"]
         out = layer(torch.ones(2, 3))
         (out * out).sum().backward()
-        results.append([out, *[parameter.grad for parameter in layer.parameters()]])
-    for mine, wanted in zip(*results):
-        assert_close(mine, wanted)
+        return [out, *[parameter.grad for parameter in layer.parameters()]]
+
+    assert_both(run, "nn.Linear(3, 2)")
     with ak.no_grad():
         layer = utils.weight_norm(nn.Linear(2, 1))
         before = layer(ak.ones(1, 2)) - layer.bias

@@ -45,6 +45,15 @@ def assert_close(ours: Any, theirs: Any, what: str = "", rtol: float = 1e-5, ato
     )
 
 
+def assert_both(run: Callable[..., Any], layer: str = "None", rtol: float = 1e-4) -> None:
+    """Compare a module with its twin: text, and the tensors that ``run(torch, module)`` gives."""
+    ours, theirs = twins(layer)
+    assert repr(ours) == repr(theirs)
+    results = flat(run(autokit, ours)), flat(run(pytorch, theirs))
+    for place, (mine, wanted) in enumerate(zip(*results, strict=True)):
+        assert_close(mine, wanted, str(place), rtol, 1e-5)
+
+
 def assert_same_state(ours: Any, theirs: Any, exactly: bool = True) -> None:
     """Parameters and buffers by name, shape, dtype and value."""
     state, other = ours.state_dict(), theirs.state_dict()

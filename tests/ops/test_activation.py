@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -34,37 +32,6 @@ def test_infinities_and_nan(name: str):
     compare(functional(name), ODD, second=False)
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        functional("leaky_relu", 0.2),
-        functional("leaky_relu", negative_slope=-0.5),
-        functional("elu", 0.5),
-        functional("celu", alpha=2.0),
-        functional("gelu", approximate="tanh"),
-        functional("softplus", 2, 5),
-        functional("hardtanh", -2.0, 3.0),
-        functional("hardshrink", 0.3),
-        functional("softshrink", 1.0),
-        functional("threshold", 0.4, -7.0),
-        functional("softmin", 0),
-        functional("glu", 0),
-        lambda torch, a: torch.nn.functional.glu(a[:, :4]),
-        lambda torch, a: (
-            torch.relu(a),
-            a.relu(),
-            torch.sigmoid(a),
-            a.sigmoid(),
-            torch.selu(a),
-            torch.celu(a),
-        ),
-    ],
-)
-def test_settings(program: Any):
-    compare(program, KINKS, second=False)
-    compare(program, numbers(2, 6), second=False)
-
-
 def test_a_slope_that_is_learned():
     a = numbers(2, 3, 2)
     compare(lambda torch, a, w: torch.prelu(a, w), a, np.array([0.25]))
@@ -77,14 +44,10 @@ FLAGGED = "relu relu6 leaky_relu elu selu celu silu mish hardtanh hardswish hard
 
 @pytest.mark.parametrize("name", FLAGGED.split())
 def test_in_place(name: str):
-    compare(
-        lambda torch, a: getattr(torch.nn.functional, name)(a * 1, inplace=True),
-        KINKS,
-        second=False,
-        tolerance=1e-7,
-    )
+    program = functional(name, inplace=True)
+    compare(lambda torch, a: program(torch, a * 1), KINKS, second=False, tolerance=1e-7)
     x = autokit.tensor(KINKS)
-    assert getattr(autokit.nn.functional, name)(x, inplace=True) is x
+    assert program(autokit, x) is x
 
 
 def test_in_place_by_name_and_by_the_last_argument():

@@ -13,28 +13,13 @@ import autokit
 from tests.oracle import agreeing, compare, numbers, refused
 
 EQUATIONS = [
-    ("ij->ji", (2, 3)),
-    ("ij->", (2, 3)),
-    ("ii", (3, 3)),
-    ("ii->i", (3, 3)),
-    ("iijj->j", (2, 2, 3, 3)),
-    ("ijk->kij", (2, 3, 4)),
-    (",i", (), (2,)),
-    ("i,j->ij", (3,), (2,)),
-    ("ij,jk", (2, 3), (3, 2)),
-    ("ij,j->i", (2, 3), (3,)),
-    ("ii,jj->ij", (2, 2), (3, 3)),
-    ("ii,i->i", (3, 3), (3,)),
     ("ij,jk->ik", (2, 0), (0, 3)),
-    ("bij,bjk->bik", (2, 3, 2), (2, 2, 3)),
     ("bhqd,bhkd->bhqk", (2, 2, 3, 2), (2, 2, 2, 2)),
     ("...ij,...jk->...ik", (2, 2, 3), (2, 3, 1)),
     ("...ij,...jk->...ik", (2, 1, 2, 3), (3, 3, 1)),
     ("...ij,jk", (2, 2, 3), (3, 2)),
     ("...ii->...i", (2, 3, 3)),
     ("i...,...i", (2, 3), (3, 2)),
-    ("ij,jk,kl->il", (2, 3), (3, 4), (4, 2)),
-    ("i,ij,j", (2,), (2, 3), (3,)),
     ("bn,anm,bm->ba", (2, 3), (4, 3, 2), (2, 2)),
 ]
 
@@ -42,6 +27,18 @@ EQUATIONS = [
 @pytest.mark.parametrize(("equation", "shapes"), [(each, shapes) for each, *shapes in EQUATIONS])
 def test_an_equation(equation: str, shapes: list[tuple[int, ...]]):
     arrays = [numbers(*shape, seed=place) for place, shape in enumerate(shapes)]
+    compare(lambda T, *tensors: T.einsum(equation, *tensors), *arrays)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_any_equation_of_up_to_three_operands(data: Any):
+    sizes = {"i": 2, "j": 3, "k": 1, "l": 2}
+    terms = data.draw(st.lists(st.text("ijkl", max_size=3), min_size=1, max_size=3))
+    letters = sorted({*"".join(terms)})
+    result = "".join(data.draw(st.permutations(letters))[: data.draw(st.integers(0, len(letters)))])
+    equation = ",".join(terms) + data.draw(st.sampled_from(["", f"->{result}"]))
+    arrays = [numbers(*[sizes[x] for x in term], seed=place) for place, term in enumerate(terms)]
     compare(lambda T, *tensors: T.einsum(equation, *tensors), *arrays)
 
 
@@ -59,25 +56,6 @@ WAYS = [
 ]
 
 test_other_ways_to_say_it = agreeing([(program, (2, 3), (3, 2)) for program in WAYS])
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.data())
-def test_any_equation_of_two_operands_is_numpys(data: Any):
-    sizes = {"i": 2, "j": 3, "k": 1, "l": 2}
-    left, right = (data.draw(st.text("ijkl", max_size=3)) for _ in range(2))
-    both = sorted({*left, *right})
-    result = "".join(data.draw(st.permutations(both))[: data.draw(st.integers(0, len(both)))])
-    arrays = [numbers(*[sizes[letter] for letter in term], seed=len(term)) for term in (left, right)]
-    a, b = (autokit.tensor(array, requires_grad=True) for array in arrays)
-    value = autokit.einsum(f"{left},{right}->{result}", a, b)
-    np.testing.assert_allclose(
-        value.detach().numpy(), np.einsum(f"{left},{right}->{result}", *arrays), atol=1e-12
-    )
-    value.sum().backward()
-    # The sum is linear in each operand, so the gradient times the operand gives the sum again.
-    for tensor, array in ((a, arrays[0]), (b, arrays[1])):
-        np.testing.assert_allclose((tensor.grad.numpy() * array).sum(), value.sum().item(), atol=1e-12)
 
 
 def test_the_result_has_memory_of_its_own():

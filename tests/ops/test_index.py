@@ -14,11 +14,6 @@ from autokit.ops.index import add_at
 from tests.oracle import agreeing, compare, numbers, pytorch, refused
 
 CASES = [
-    (lambda T, a: (a[0], a[-1], a[:, 1], a[1:, ::2], a[..., 0], a[None], a[:, None], a[...]), (2, 3)),
-    (lambda T, a: (a[[0, 0, 1]], a[[0, 1], [2, 2]], a[[[0, 1], [1, 0]]], a[[]]), (2, 3)),
-    (lambda T, a: (a[T.tensor([[0, 1], [1, 1]])], a[:, T.tensor([2, 0])], a[T.tensor([1, 1]), 1:]), (2, 3)),
-    (lambda T, a: (a[a > 0], a[T.tensor([True, False])], a[:, T.tensor([True, False, True])]), (2, 3)),
-    (lambda T, a: (a[T.tensor([1, 1]), :, T.tensor([0, 1])], a[0, :, [0, 2]], a[1, None, [1]]), (2, 3, 3)),
     (lambda T, a: (a[T.tensor(1)], a[True], a[False], a[5:], a[np.int64(0)], a[range(2)]), (3,)),
     (lambda T, a: (a[()], a[None], a[...], a[True]), ()),
     (lambda T, a: (a.index_select(1, T.tensor([2, 0, 2])), T.index_select(a, 0, T.tensor(1))), (2, 3)),

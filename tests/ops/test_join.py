@@ -1,4 +1,4 @@
-"""Joining and cutting: values and gradients as in PyTorch, errors that say which tensor does not fit."""
+"""Joining and cutting undo each other, errors say which tensor does not fit; ``tests.fuzz`` has the rest."""
 
 from __future__ import annotations
 
@@ -7,45 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import agreeing, numbers, pytorch, refused
-
-JOINS = [
-    (lambda T, a, b: T.cat([a, b]), (2, 3), (1, 3)),
-    (lambda T, a, b: T.cat((a, b), dim=1), (2, 3), (2, 1)),
-    (lambda T, a, b: T.cat((a, b, a), -1), (2, 3), (2, 0)),
-    (lambda T, a, b: T.concat((a.float(), b)), (2,), (3,)),
-    (lambda T, a, b: T.cat((T.tensor([]), a, b)), (2, 3), (1, 3)),
-    (lambda T, a, b: T.stack([a, b]), (2, 3), (2, 3)),
-    (lambda T, a, b: T.stack((a, b), dim=-1), (2, 3), (2, 3)),
-    (lambda T, a, b: T.stack((a, b)), (), ()),
-    (lambda T, a, b: T.hstack((a, b)), (2, 3), (2, 1)),
-    (lambda T, a, b: T.vstack((a, b)), (2, 3), (3,)),
-    (lambda T, a, b: T.dstack((a, b)), (2, 3), (2, 3)),
-    (lambda T, a, b: T.column_stack((a, b)), (3,), (3, 2)),
-    (lambda T, a, b: (T.atleast_1d(a), T.atleast_2d(a, b), T.atleast_3d(a)), (), (3,)),
-]
-
-CUTS = [
-    (lambda T, a: a.split(2), (5, 2)),
-    (lambda T, a: T.split(a, [1, 0, 2], dim=1), (2, 3)),
-    (lambda T, a: a.split(3, dim=-1), (2, 4)),
-    (lambda T, a: a.split(2)[1], (5, 2)),
-    (lambda T, a: a.chunk(2), (5,)),
-    (lambda T, a: T.chunk(a, chunks=4, dim=1), (2, 6)),
-    (lambda T, a: a.tensor_split(3), (4, 3)),
-    (lambda T, a: T.tensor_split(a, (1, 5), dim=1), (2, 3)),
-    (lambda T, a: a.tensor_split((2, 1, -1)), (4,)),
-    (lambda T, a: a.unbind(), (3, 2)),
-    (lambda T, a: T.unbind(a, dim=-1)[::2], (3, 3)),
-    (lambda T, a: a.narrow(1, 1, 2), (2, 3)),
-    (lambda T, a: a.select(1, -1), (2, 3)),
-]
-
-
-test_joins = agreeing(JOINS, tolerance=1e-6)
-
-
-test_cuts = agreeing(CUTS)
+from tests.oracle import numbers, pytorch, refused
 
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4), st.integers(0, 2), st.integers(1, 5))

@@ -12,44 +12,28 @@ import autokit
 from tests.oracle import compare, compare_errors, functional, numbers
 
 REDUCTIONS = ["mean", "sum", "none"]
-X, Y, Z = numbers(4, 3), numbers(4, 3, seed=1), numbers(4, 3, seed=2)
+X, Y = numbers(4, 3), numbers(4, 3, seed=1)
 SHARES, POSITIVE = numbers(4, 3, low=0.05, high=0.95), numbers(4, 3, low=0.1, high=3)
-ROW, SIGNS = numbers(4), np.array([1, -1, 1, -1])
+ROW = numbers(4)
 CLASSES = np.array([0, 2, 1, 2])
 
-ELEMENTWISE = [
-    ("mse_loss", {}, (X, Y)),
+KINKS = [
     ("l1_loss", {}, (np.array([1.0, 2]), np.array([1.0, 3]))),
-    ("smooth_l1_loss", {"beta": 0.5}, (X, Y)),
     ("smooth_l1_loss", {"beta": 0.0}, (X, Y)),
     ("smooth_l1_loss", {}, (np.array([1.0, -1.0, 0.0, 0.5]), np.zeros(4))),
     ("huber_loss", {}, (np.array([np.inf, -np.inf, 0.5]), np.zeros(3))),
-    ("huber_loss", {"delta": 0.7}, (X, Y)),
     ("huber_loss", {"delta": 2.0}, (np.array([2.0, -2.0, 0.0, 0.5]), np.zeros(4))),
-    ("binary_cross_entropy", {}, (SHARES, 1 - SHARES)),
     ("binary_cross_entropy", {}, (np.array([0.25, 0.5]), np.array([1.0, 0.0]))),
-    ("binary_cross_entropy_with_logits", {}, (X, SHARES)),
     ("binary_cross_entropy_with_logits", {}, (np.array([-800.0, 900.0, 0.0]), np.array([0.0, 1.0, 1.0]))),
-    ("soft_margin_loss", {}, (ROW, SIGNS)),
-    ("multilabel_soft_margin_loss", {}, (X, np.round(SHARES))),
-    ("kl_div", {}, (X, POSITIVE)),
-    ("kl_div", {"log_target": True}, (X, Y)),
-    ("poisson_nll_loss", {}, (X, POSITIVE)),
-    ("poisson_nll_loss", {"log_input": False, "full": True}, (POSITIVE, POSITIVE + 0.5)),
-    ("gaussian_nll_loss", {"full": True}, (X, Y, POSITIVE[:, 0])),
-    ("gaussian_nll_loss", {"var": 2.0}, (X, Y)),
-    ("margin_ranking_loss", {"margin": 0.5}, (ROW, ROW[::-1].copy(), SIGNS)),
-    ("hinge_embedding_loss", {}, (ROW, SIGNS)),
-    ("triplet_margin_loss", {}, (X, Y, Z)),
-    ("triplet_margin_loss", {"p": 3, "margin": 2.0, "swap": True}, (X, Y, Z)),
-    ("cosine_embedding_loss", {"margin": 0.3}, (X, Y, SIGNS)),
     ("cosine_embedding_loss", {}, (ROW, ROW + 1, np.array(1))),
+    ("gaussian_nll_loss", {"full": True}, (X, Y, POSITIVE[:, 0])),
 ]
+"""What is special; ``tests.fuzz`` and the layers of losses have the rest."""
 
 
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides", "ignore:Using a target size")
 @pytest.mark.parametrize("reduction", REDUCTIONS)
-@pytest.mark.parametrize(("name", "options", "arrays"), ELEMENTWISE)
+@pytest.mark.parametrize(("name", "options", "arrays"), KINKS)
 def test_a_loss_of_pairs_is_pytorchs(name: str, options: Any, arrays: Any, reduction: str):
     compare(functional(name, reduction=reduction, **options), *arrays)
 

@@ -19,22 +19,6 @@ def test_a_constant_around(widths: Any):
     compare(lambda torch, x: torch.nn.functional.pad(x, widths, value=7), np.arange(24).reshape(2, 3, 4))
 
 
-@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular"])
-@pytest.mark.parametrize(
-    ("shape", "widths"),
-    [
-        ((2, 3, 5), (2, 1)),
-        ((3, 5), (0, 3)),
-        ((1, 2, 4, 5), (1, 2, 3, 0)),
-        ((2, 4, 5), (1, -1, 0, 2)),
-        ((1, 1, 3, 4, 5), (1, 1, 2, 0, 1, 2)),
-    ],
-)
-def test_elements_of_its_own_around(mode: str, shape: Any, widths: Any):
-    if mode != "circular" or min(widths) >= 0:
-        compare(lambda torch, x: torch.nn.functional.pad(x * x, widths, mode), numbers(*shape))
-
-
 def test_a_nan_is_copied_alone():
     x = np.array([[[1.0, np.nan, np.inf, 2.0]]])
     compare(lambda torch, x: torch.nn.functional.pad(x, (1, 2), "reflect"), x, gradients=False)

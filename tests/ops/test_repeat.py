@@ -1,4 +1,4 @@
-"""Repeating and turning: values, gradients and errors as in PyTorch."""
+"""Repeating and turning: what undoes it, and errors; ``tests.fuzz`` has values and gradients."""
 
 from __future__ import annotations
 
@@ -7,31 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autokit
-from tests.oracle import agreeing, numbers, refused
-
-CASES = [
-    (lambda T, a: a.repeat(2, 1), (2, 3)),
-    (lambda T, a: a.repeat(2, 0), (2, 3)),
-    (lambda T, a: T.tile(a, dims=(2,)), (2, 3)),
-    (lambda T, a: a.tile(2, 1, 2), (2, 3)),
-    (lambda T, a: a.repeat_interleave(2), (2, 3)),
-    (lambda T, a: T.repeat_interleave(a, 3, dim=1), (2, 3)),
-    (lambda T, a: T.repeat_interleave(a, T.tensor([2, 0, 1]), dim=0), (3, 2)),
-    (lambda T, a: T.repeat_interleave(T.tensor([1, 0, 2])) + a, ()),
-    (lambda T, a: T.flip(a, dims=(0,)), (2, 3)),
-    (lambda T, a: a.flip(0, -1), (2, 3)),
-    (lambda T, a: (T.fliplr(a), a.flipud()), (2, 3)),
-    (lambda T, a: a.roll(1), (2, 3)),
-    (lambda T, a: T.roll(a, (1, -2), (0, 1)), (3, 4)),
-    (lambda T, a: T.roll(a, shifts=5, dims=-1), (3, 4)),
-    (lambda T, a: T.rot90(a), (2, 3)),
-    (lambda T, a: a.rot90(-1, (1, 2)), (2, 3, 4)),
-    (lambda T, a: a.rot90(k=2, dims=[0, 1]), (2, 3)),
-]
-
-
-test_values_and_gradients = agreeing(CASES)
-
+from tests.oracle import numbers, refused
 
 WRONG = [
     (lambda T, a: a.repeat(2), "Number of dimensions of repeat dims can not be smaller"),

@@ -17,17 +17,7 @@ NAN = np.array([1.0, np.nan, 3.0, np.nan, 0.0])
 INTS = np.array([[3, -1], [2, 2], [0, 5]])
 
 TABLE: list[tuple[Callable[..., Any], Any]] = [
-    *[
-        (lambda torch, x, name=name, dim=dim: getattr(torch, name)(x, dim), a)
-        for name in ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
-        for dim, a in (
-            (0, numbers(3, 4)),
-            (-1, numbers(2, 3, 2)),
-            (0, numbers()),
-            (0, numbers(5)),
-            (0, numbers(0)),
-        )
-    ],
+    (lambda torch, x: (x.cumsum(0), x.cumprod(0), *x.cummax(0), *x.cummin(0), x.logcumsumexp(0)), numbers(0)),
     *[
         (lambda torch, x, name=name: getattr(x, name)(dim=0), a)
         for name in ("cumsum", "cumprod", "cummax", "cummin")

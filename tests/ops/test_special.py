@@ -1,26 +1,18 @@
-"""Special functions, which SciPy computes, beside PyTorch; and that nobody pays for SciPy before."""
+"""Special functions, which SciPy computes, beside PyTorch."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 import autokit
-from tests.oracle import compare, compare_errors, numbers
+from tests.oracle import compare, compare_errors, elementwise, numbers
 
 INSIDE = numbers(2, 3, seed=1, low=0.05, high=0.95)
 NAMES = "erf erfc erfinv lgamma digamma i0 logit sinc"
 
 
-@pytest.mark.parametrize("name", NAMES.split())
-def test_values_dtypes_and_gradients(name: str):
-    compare(lambda torch, a: getattr(torch, name)(a), INSIDE, tolerance=1e-7)
-    compare(lambda torch, a: getattr(a, name)(), INSIDE.astype(np.float32), second=False, tolerance=1e-4)
-    compare(lambda torch, a: getattr(torch, name)(a), INSIDE.astype(np.float16), gradients=False)
-    compare(lambda torch, a: getattr(a * 1, name + "_")(), INSIDE, second=False)
+test_values_dtypes_and_gradients = elementwise(NAMES, INSIDE)
 
 
 @pytest.mark.parametrize(
@@ -69,10 +61,3 @@ def test_errors():
     assert "negative n" in compare_errors(lambda torch, a: torch.polygamma(-1, a), INSIDE)
     with pytest.raises(AttributeError, match="zeta"):
         autokit.special.zeta  # noqa: B018
-
-
-def test_scipy_is_imported_by_the_first_call_and_not_before():
-    look = "print('scipy' in sys.modules)"
-    program = f"import sys, autokit; x = autokit.ones(1).exp(); {look}; x.lgamma(); {look}"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "True"]

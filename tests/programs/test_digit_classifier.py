@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.programs.test_sources import output_of, with_autokit
 from tests.support import require
 
 REAL = Path(__file__).parents[2] / "../shared/data/mnist"
@@ -73,24 +72,12 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def printed(program: str, **names: object) -> str:
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text):
-        exec(compile(program, "<program>", "exec"), {"__name__": "__main__", **names})
-    return text.getvalue()
-
-
-def with_autokit(program: str) -> str:
-    program = program.replace("import torch\n", "import autokit as torch\n", 1)
-    return program.replace("import torch.", "import autokit.").replace("torchvision", "autokit")
-
-
 def losses(text: str) -> list[float]:
     return [float(number) for number in re.findall(r"(?:loss|Loss:) (\S+)", text)]
 
 
 def test_it_learns_the_real_digits(root: Path):
-    found = losses(printed(with_autokit(PROGRAM), ROOT=str(root), TRAIN=True, EPOCHS=5))
+    found = losses(output_of(with_autokit(PROGRAM), ROOT=str(root), TRAIN=True, EPOCHS=5))
     assert len(found) == 15 and found[0] == pytest.approx(2.3, abs=0.15)
     epochs = found[10:]
     assert sorted(epochs, reverse=True) == epochs and epochs[-1] < 1.1
@@ -103,7 +90,7 @@ def test_its_losses_are_pytorchs(root: Path):
 
     from autokit import datasets, transforms
 
-    ours = losses(printed(with_autokit(PROGRAM), ROOT=str(root), TRAIN=True, EPOCHS=2))
+    ours = losses(output_of(with_autokit(PROGRAM), ROOT=str(root), TRAIN=True, EPOCHS=2))
 
     class Handed(torch.utils.data.Dataset):
         def __init__(self, dataset: datasets.MNIST) -> None:
@@ -123,7 +110,7 @@ def test_its_losses_are_pytorchs(root: Path):
 
     program = PROGRAM.replace("from torchvision import datasets, transforms\n", "")
     theirs = losses(
-        printed(program, ROOT=str(root), TRAIN=True, EPOCHS=2, datasets=Datasets, transforms=transforms)
+        output_of(program, ROOT=str(root), TRAIN=True, EPOCHS=2, datasets=Datasets, transforms=transforms)
     )
     assert len(ours) == 12
     np.testing.assert_allclose(ours, theirs, atol=1e-4)

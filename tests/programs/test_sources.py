@@ -127,15 +127,17 @@ PROGRAMS = {
 
 
 def with_autokit(program: str) -> str:
-    """The program with nothing changed but the import."""
+    """The program with nothing changed but the imports."""
     program = program.replace("import torch\n", "import autokit as torch\n", 1)
-    return program.replace("from torch.autograd import", "from autokit.autograd import")
+    for name in ("import torch.", "from torch."):
+        program = program.replace(name, name.replace("torch", "autokit"))
+    return program.replace("torchvision", "autokit")
 
 
-def output_of(program: str) -> str:
+def output_of(program: str, **names: object) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
+        exec(compile(program, "<program>", "exec"), {"__name__": "__main__", **names})
     return printed.getvalue()
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import autokit as ak
@@ -26,32 +24,6 @@ def test_a_models_state_goes_both_ways():
     c = network(torch)
     c.load_state_dict(there(a.state_dict()))
     assert c[0].weight.tolist() == a[0].weight.tolist()
-
-
-def trained(t: Any, steps: int, state: Any = None) -> Any:
-    """A checkpoint after so many more steps."""
-    model = network(t)
-    optimizer = t.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    if state is not None:
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-    x = t.linspace(-1, 1, 8).view(4, 2)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        (model(x) - x.sum(1, keepdim=True)).pow(2).mean().backward()
-        optimizer.step()
-    return {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
-
-
-@pytest.mark.parametrize("way", ["there", "here"])
-def test_training_goes_on_in_the_other_where_it_stopped(way: str):
-    first, second, move = (ak, torch, there) if way == "there" else (torch, ak, here)
-    start = trained(first, 0)
-    stopped = move(trained(first, 3, start))
-    moved = trained(second, 3, stopped)
-    stayed = trained(first, 6, start)
-    for name, value in stayed["model"].items():
-        np.testing.assert_allclose(moved["model"][name].numpy(), value.numpy(), rtol=1e-5, atol=1e-7)
 
 
 def test_the_state_of_pytorchs_optimizers_is_read():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from math import inf
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ from tests.fuzz.rows import ROWS
 from tests.support import require
 
 require("torch")
-from tests.fuzz.calls import OF_GRADIENTS, Drawing, flat, put, unlike  # noqa: E402
+from tests.fuzz.calls import OF_GRADIENTS, Drawing, flat, names_of, unlike, weighted  # noqa: E402
 
 REFUSED = (
     "unique",
@@ -35,24 +34,18 @@ def program(call, twice):
     code = compile(call.expression, "<call>", "eval")
 
     def run(**given):
-        library = {"T": autokit, "F": autokit.nn.functional, "L": autokit.linalg, "put": put, "inf": inf}
-        outputs = flat(eval(code, {**library, **call.sizes, **given}))
+        outputs = flat(eval(code, {**names_of(autokit, call), **given}))
         leaves, found = [each for each in given.values() if each.requires_grad], list(outputs)
         for _ in range(1 + twice):
             learning = [each for each in outputs if getattr(each, "requires_grad", False)]
             if not learning:
                 break
-            total = sum([weighted(each) for each in learning])
+            total = sum([weighted(autokit, each) for each in learning])
             outputs = autokit.autograd.grad(total, leaves, create_graph=twice, allow_unused=True)
             found += outputs
         return found
 
     return run
-
-
-def weighted(result):
-    weights = np.cos(np.arange(result.numel())).reshape(tuple(result.shape)) + 1.5
-    return (result * autokit.tensor(weights, dtype=result.dtype)).sum().double()
 
 
 def tensors(operands):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,12 +11,8 @@ from hypothesis import strategies as st
 
 import autokit as ak
 from autokit.utils import data
-from tests.support import require
+from tests.beside import assert_same
 from tests.utils.data.processes import Squares
-
-require("torch")
-import torch  # noqa: E402
-import torch.utils.data  # noqa: E402
 
 
 class Stream(data.IterableDataset):
@@ -39,8 +34,7 @@ def pairs(size: int = 10, T: Any = ak) -> Any:
 def test_two_epochs_come_in_pytorchs_order(
     seed: int, size: int, batch_size: int, shuffle: bool, drop_last: bool, tensors: bool, own: bool
 ):
-    found = []
-    for T in (ak, torch):
+    def run(T: Any) -> Any:
         T.manual_seed(seed)
         generator = T.Generator().manual_seed(seed + 1) if own else None
         loader = T.utils.data.DataLoader(
@@ -51,8 +45,9 @@ def test_two_epochs_come_in_pytorchs_order(
             generator=generator,
         )
         batches = [[part.tolist() for part in batch] for _ in range(2) for batch in loader]
-        found.append([len(loader), batches, T.rand(2).tolist()])
-    assert found[0] == found[1]
+        return len(loader), batches, T.rand(2).tolist()
+
+    assert_same(run)
 
 
 SAMPLERS = [
@@ -68,12 +63,12 @@ SAMPLERS = [
 
 @pytest.mark.parametrize("make", SAMPLERS)
 def test_samplers_draw_as_pytorchs(make: Any):
-    found = []
-    for T in (ak, torch):
+    def run(T: Any) -> Any:
         T.manual_seed(1)
         sampler = make(T.utils.data)
-        found.append([list(sampler), list(sampler), len(sampler), T.rand(1).item()])
-    assert found[0] == found[1]
+        return list(sampler), list(sampler), len(sampler), T.rand(1).item()
+
+    assert_same(run)
 
 
 @settings(max_examples=40, deadline=None)
@@ -81,18 +76,17 @@ def test_samplers_draw_as_pytorchs(make: Any):
 def test_random_split_deals_as_pytorch(seed: int, shares: list[int], fractions: bool, own: bool):
     total = sum(shares)
     lengths = [share / total for share in shares] if fractions and total else shares
-    found = []
-    for T in (ak, torch):
+
+    def run(T: Any) -> Any:
         T.manual_seed(seed)
         generator = {"generator": T.Generator().manual_seed(seed + 1)} if own else {}
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                parts = T.utils.data.random_split(range(total), lengths, **generator)
-            found.append([[list(part.indices) for part in parts], T.rand(1).item()])
+            parts = T.utils.data.random_split(range(total), lengths, **generator)
         except ValueError as error:
-            found.append([str(error)[:40]])
-    assert found[0] == found[1]
+            return str(error)[:40]
+        return [list(part.indices) for part in parts], T.rand(1).item()
+
+    assert_same(run)
 
 
 def test_datasets():
@@ -142,8 +136,7 @@ def test_a_pass_has_a_length_and_goes_on_after_an_exception_as_in_pytorch(num_wo
         if index == 2:
             raise KeyError("lost")
 
-    found = []
-    for T in (ak, torch):
+    def run(T: Any) -> Any:
         batches = iter(T.utils.data.DataLoader(Squares(6, lose), batch_size=2, num_workers=num_workers))
         given: list[Any] = [len(batches)]
         for _ in range(4):
@@ -151,8 +144,9 @@ def test_a_pass_has_a_length_and_goes_on_after_an_exception_as_in_pytorch(num_wo
                 given.append(next(batches)[0].tolist())
             except (KeyError, StopIteration) as error:
                 given.append(type(error).__name__)
-        found.append(given)
-    assert found[0] == found[1] == [3, [0, 1], "KeyError", [4, 5], "StopIteration"]
+        return given
+
+    assert assert_same(run) == [3, [0, 1], "KeyError", [4, 5], "StopIteration"]
 
 
 WRONG: list[Any] = [

@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 
 import autokit as ak
 from autokit.utils import data
-from tests.support import require
+from tests.beside import assert_same
 from tests.utils.data.processes import Squares, Stream, numbers, program
 
 if sys.platform != "linux":
     pytest.skip("needs Linux, where workers are forked", allow_module_level=True)
-require("torch")
-import torch  # noqa: E402
-import torch.utils.data  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -40,8 +37,7 @@ pytestmark = pytest.mark.usefixtures("nothing_is_left")
 def test_two_epochs_and_the_random_stream_after_them_are_pytorchs(
     seed: int, size: int, batch_size: int | None, workers: int, prefetch: int, **chosen: bool
 ):
-    found = []
-    for T in (ak, torch):
+    def run(T: Any) -> Any:
         T.manual_seed(seed)
         loader = T.utils.data.DataLoader(
             Squares(size),
@@ -57,8 +53,9 @@ def test_two_epochs_and_the_random_stream_after_them_are_pytorchs(
             for _ in range(2)
             for batch in loader
         ]
-        found.append([batches, T.rand(2).tolist()])
-    assert found[0] == found[1]
+        return batches, T.rand(2).tolist()
+
+    assert_same(run)
 
 
 class Draws(Squares):
@@ -73,12 +70,13 @@ class Draws(Squares):
 
 
 def test_each_worker_draws_from_pytorchs_seeds():
-    found = []
-    for T in (ak, torch):
+    def run(T: Any) -> Any:
         T.manual_seed(3)
         loader = T.utils.data.DataLoader(Draws(T), num_workers=2)
-        found.append([numbers(loader), numbers(loader)])
-    assert found[0] == found[1] and data.get_worker_info() is None
+        return numbers(loader), numbers(loader)
+
+    assert_same(run)
+    assert data.get_worker_info() is None
 
 
 def test_a_stream_is_shared_out_by_worker_info():
