@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autokit.static.graph import Node, nodes_in
+from autokit.static.graph import Node, found_in
 from autokit.static.traced import astype, write
 
 INTO = {np.dot, np.matmul, np.concatenate, np.stack, np.take, np.ndarray.take, np.ndarray.argmax}
@@ -40,4 +40,4 @@ def overwritable(node: Node) -> list[Node]:
     """The operands of which no element is read after that element of the result is written."""
     if is_ufunc(node):
         return node.operands()
-    return list(nodes_in(node.args[0])) if node.function in COPIES else []
+    return found_in(node.args[0], Node) if node.function in COPIES else []
