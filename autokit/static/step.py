@@ -17,7 +17,7 @@ from autokit.base.devices import HostCopy, on_host
 from autokit.engine.detours import DETOURS, of_this_thread
 from autokit.engine.modes import thread
 from autokit.engine.tensor import Tensor
-from autokit.static import emit_cupy, emit_numpy
+from autokit.static import emit_cupy, emit_loops, emit_numpy
 from autokit.static.errors import RecompileWarning, StaticError, described
 from autokit.static.graph import Graph, Node
 from autokit.static.interpret import node_by_node
@@ -33,16 +33,9 @@ KEPT = 64
 """So many graphs of a function are kept, each with its memory: the newest."""
 
 
-def native(graph: Graph) -> Callable[..., Any]:
-    """A function of which Numba compiles groups of calls; it needs the extra ``native``."""
-    from autokit.static import emit_loops
-
-    return emit_loops.build(graph)
-
-
-BACKENDS: dict[str, Callable[[Graph], Callable[..., Any]]] = {
+BACKENDS: dict[str, Callable[[Graph], Any]] = {
     "numpy": emit_numpy.build,
-    "native": native,
+    "native": emit_loops.build,
     "cupy": emit_cupy.build,
 }
 """What makes a function of a graph, by the name of the backend."""
@@ -249,20 +242,19 @@ class Step:
     @property
     def source(self) -> str:
         """The code of the last run."""
-        return getattr(self._shown().run, "source", "")
+        return self._shown().run.source
 
     @property
     def memory(self) -> Any:
         """The plan of the memory."""
-        return getattr(self._shown().run, "plan", None)
+        return self._shown().run.plan
 
     def debug(self, *args: Any, **kwargs: Any) -> Any:
         """Run the code in pdb, line by line."""
         import pdb
 
         plan, arrays = self.plan_for(args, kwargs)
-        run = plan.run.new_function() if isinstance(plan.run, emit_numpy.Program) else plan.run
-        return plan(arrays, (args, kwargs), partial(pdb.runcall, run))
+        return plan(arrays, (args, kwargs), partial(pdb.runcall, plan.run.new_function()))
 
     def steps(self, *args: Any, **kwargs: Any) -> Iterator[tuple[Node, Any]]:
         """Run node by node, as they were traced; each node with its value. States stay as they are."""

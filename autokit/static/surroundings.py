@@ -33,9 +33,8 @@ class Surroundings:
     Attributes
     ----------
     entries : list of (callable, str, object)
-        What stood in a dict, such as the attributes of an object: its ``get``, a name, and what it gave.
-    cells : list of (cell, object)
-        The variables of outer functions.
+        What stood in a dict, such as the attributes of an object, or in a variable of an outer function:
+        what is asked, for which name, and what it gave.
     sizes : list of (dict, int)
         How many attributes an object has, and how many entries a dict.
     containers : list of (list or set, list)
@@ -49,7 +48,6 @@ class Surroundings:
     def __init__(self) -> None:
         self._random = _states_of_random()
         self.entries: list[tuple[Any, str, Any]] = []
-        self.cells: list[tuple[CellType, Any]] = []
         self.containers: list[tuple[Any, list[Any]]] = []
         self.arrays: list[tuple[np.ndarray, np.ndarray]] = []
         self.sizes: list[tuple[dict[str, Any], int]] = []
@@ -99,7 +97,7 @@ class Surroundings:
             return
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
             if cell != CellType():  # else the name has no value yet
-                self.cells.append((cell, cell.cell_contents))
+                self.entries.append((cell.__getattribute__, "cell_contents", cell.cell_contents))
                 self.named[name] = cell.cell_contents
                 self.look_into(cell.cell_contents)
         space = function.__globals__
@@ -117,25 +115,24 @@ class Surroundings:
         """
         if self._random != _states_of_random():
             yield {}, "the random numbers of Python's random or of NumPy's"
-        yield from [(get.__self__, name) for get, name, value in self.entries if get(name) is not value]
-        for cell, value in self.cells:
-            if cell.cell_contents is not value:
-                yield {}, next(name for name, one in self.named.items() if one is value)
+        for get, name, value in self.entries:
+            if get(name) is not value:
+                yield get.__self__, self._name_of(value, name) if name == "cell_contents" else name
         for attributes, size in self.sizes:
             if len(attributes) != size:
                 yield {}, str(list(attributes)[-1]) if attributes else "a dict"
         lists = [each for each, items in self.containers if not _has(each, items)]
         arrays = [each for each, numbers in self.arrays if not _is_equal(each, numbers)]
         for container in [*lists, *arrays]:
-            yield {}, next((name for name, one in self.named.items() if one is container), "a list")
+            yield {}, self._name_of(container, "a list")
+
+    def _name_of(self, value: Any, otherwise: str) -> str:
+        return next((name for name, one in self.named.items() if one is value), otherwise)
 
     def hold(self) -> bool:
         """Whether all is as it was."""
         for get, name, value in self.entries:
             if get(name) is not value:
-                return False
-        for cell, value in self.cells:
-            if cell.cell_contents is not value:
                 return False
         for attributes, size in self.sizes:
             if len(attributes) != size:

@@ -232,16 +232,12 @@ class Trace:
         def tensor_of(one: Any) -> Any:
             if one.__class__ is not Place:
                 return one
-            tensor = as_tensor(arrays[one])
+            value = arrays[one]
+            tensor = value if isinstance(value, Tensor) else new_tensor(value)
             tensor._requires_grad |= one in self.new_leaves
             return tensor
 
         return tensor_of(self.result) if self.result.__class__ is Place else mapped(self.result, tensor_of)
-
-
-def as_tensor(value: Any) -> Tensor:
-    """A tensor as it is, or a new one of an array."""
-    return value if isinstance(value, Tensor) else new_tensor(value)
 
 
 class _GradientOf:
