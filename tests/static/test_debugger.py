@@ -43,7 +43,7 @@ def test_a_run_stops_before_each_node_and_writes_the_variables_at_its_end() -> N
     sess, x, weights, loss = model()
     train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
     before = sess.run(weights)
-    run, seen = Run(sess.debug(), *sess.prepare([loss, train], {x: [[1, 1]]})[:2]), []
+    run, seen = Run(sess.debug(), *sess.prepare([loss, train], {x: [[1, 1]]})), []
     while run.next is not None:
         seen.append(run.next)
         assert run.step() is seen[-1] and seen[-1] in run.values

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import autokit.static as tf
-from autokit.static.tf.graph import SESSIONS
+from autokit.static.tf.graph import DEFAULT
 
 
 @pytest.fixture(autouse=True)
 def new_graph() -> Iterator[None]:
     tf.reset_default_graph()
     yield
-    SESSIONS.clear()
+    DEFAULT.session = None
 
 
 def said(error: Any, first: str, program: str) -> None:
@@ -231,8 +231,8 @@ def test_any_node_of_a_graph_is_fetched() -> None:
     expected |= {"Mean:0": (product**2).mean(), slope.name: data.T @ product}
     for name, value in expected.items():
         np.testing.assert_allclose(sess.run(name, {x: data}), value, rtol=1e-6)
-    nodes = [node for program in sess.programs.values() for node in program.graph.nodes]
-    assert {node.line[0].rpartition("/")[2] for node in nodes} == {"test_tf_errors.py"}
+    lines = [each.line for program in sess.programs.values() for each in program.operations]
+    assert {file.rpartition("/")[2] for file, _ in lines} == {"test_tf_errors.py"}
 
 
 def test_what_a_run_returns_is_its_own_and_of_its_place_in_the_program() -> None:

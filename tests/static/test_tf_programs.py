@@ -12,14 +12,14 @@ import pytest
 import autokit as ak
 import autokit.static as tf
 from autokit.datasets import Digits
-from autokit.static.tf.graph import SESSIONS
+from autokit.static.tf.graph import DEFAULT
 
 
 @pytest.fixture(autouse=True)
 def new_graph() -> Iterator[None]:
     tf.reset_default_graph()
     yield
-    SESSIONS.clear()
+    DEFAULT.session = None
 
 
 @pytest.fixture(scope="module")
@@ -270,9 +270,12 @@ def test_a_saver_gives_another_session_the_values(tmp_path: Path) -> None:
 
 
 def test_variable_scopes_share_variables() -> None:
+    def filled(shape, dtype):
+        return tf.constant(3.0, dtype, shape)
+
     def layer(x, name):
         with tf.variable_scope(name):
-            return tf.matmul(x, tf.get_variable("w", [2, 2], initializer=tf.constant_initializer(3.0)))
+            return tf.matmul(x, tf.get_variable("w", [2, 2], initializer=filled))
 
     with tf.variable_scope("net") as scope:
         one = layer(tf.ones([1, 2]), "first")
@@ -283,6 +286,13 @@ def test_variable_scopes_share_variables() -> None:
     words = r"(?s)Variable net/first/w already exists, disallowed.*test_tf_programs.py"
     with tf.variable_scope("net"), pytest.raises(ValueError, match=words):
         layer(one, "first")
+    with tf.variable_scope(tf.get_variable_scope()):
+        for tower in ("one", "two"):  # as the CIFAR-10 tutorial shares variables between GPUs
+            with tf.name_scope(tower):
+                out = layer(one, "towers")
+                tf.get_variable_scope().reuse_variables()
+    assert [v.name for v in tf.trainable_variables()] == ["net/first/w:0", "towers/w:0"]
+    assert out.name == "two/towers/MatMul:0" and not tf.get_variable_scope().reuse
     given = [tf.get_variable(f"v{at}", initializer=value) for at, value in enumerate([0.0, np.ones(2)])]
     spread = tf.get_variable("spread", [30, 40])
     with tf.Session() as sess:

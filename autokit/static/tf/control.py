@@ -7,7 +7,6 @@ as its condition holds.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -44,11 +43,11 @@ class Part:
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
-    def evaluate(self, around: Evaluation, given: dict[Tensor, Any]) -> list[Any]:
-        """The values of the results in the run ``around``, where the tensors from outside are ``given``."""
-        evaluation = Evaluation(given, around.generator_of)
-        deque(evaluation.run(needed(self.results, given)), 0)
-        return [evaluation.value_of(each).detach() for each in self.results]
+    def evaluate(self, run: Evaluation, given: dict[Tensor, Any] | None = None) -> list[Any]:
+        """The values of the results in ``run``, where some tensors are ``given``."""
+        inner = Evaluation({**run.values, **(given or {})}, run.session)
+        inner.run(needed(self.results, inner.values))
+        return [inner.value_of(each).detach() for each in self.results]
 
 
 def _added(
@@ -61,8 +60,8 @@ def _added(
     ]
     if len(one) != len(other) or not all(alike):
         raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
-    made = get_default_graph().add(kind, function, *operands, name=name, outputs=len(one))
-    return made.outputs if len(one) > 1 else made.outputs[0]
+    several = len(one) if len(one) > 1 else None
+    return get_default_graph().add(kind, function, *operands, name=name, outputs=several)
 
 
 def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
@@ -73,8 +72,8 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     yes, no = Part(true_fn), Part(false_fn)
     outside = list(dict.fromkeys([*yes.outside, *no.outside]))
 
-    def choose(run: Evaluation, holds: Any, *values: Any) -> list[Any]:
-        return (yes if holds else no).evaluate(run, dict(zip(outside, values)))
+    def choose(run: Evaluation, holds: Any, *outside: Any) -> list[Any]:
+        return (yes if holds else no).evaluate(run)
 
     return _added("cond", choose, [convert_to_tensor(pred), *outside], yes.results, no.results, name)
 
@@ -87,9 +86,9 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) ->
     outside = [each for each in dict.fromkeys([*test.outside, *turn.outside]) if each not in inner]
 
     def loop(run: Evaluation, *values: Any) -> list[Any]:
-        given = dict(zip([*inner, *outside], values))
-        while run.generator_of and test.evaluate(run, given)[0]:
-            given.update(zip(inner, turn.evaluate(run, given)))
-        return [given[each] for each in inner]
+        given = dict(zip(inner, values))
+        while run.session and test.evaluate(run, given)[0]:
+            given = dict(zip(inner, turn.evaluate(run, given)))
+        return list(given.values())
 
     return _added("while", loop, [*first, *outside], first, turn.results, name)

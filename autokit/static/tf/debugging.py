@@ -25,13 +25,12 @@ def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any 
     """An operation whose runs call ``look`` with the arrays of ``values``; its output is ``through``."""
 
     def function(run: Evaluation, through: Any, *values: Any) -> Any:
-        if run.generator_of:
+        if run.session:
             look(*[each.clone().array if isinstance(each, Value) else each for each in values])
         return through
 
-    outputs = int(through is not None)
-    made = get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
-    return made.outputs[0] if outputs else made
+    outputs = 0 if through is None else None
+    return get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
 
 
 def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None) -> Tensor:
@@ -79,7 +78,7 @@ def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Ten
 
 def add_check_numerics_ops() -> Operation:
     """An operation that runs all operations there are, and checks their numbers, the first ones first."""
-    tensors = [each for operation in get_default_graph().get_operations() for each in operation.outputs]
+    tensors = [each for operation in get_default_graph().operations for each in operation.outputs]
     floats = [each for each in tensors if each.dtype is not None and each.dtype.is_floating_point]
     return group(*[check_numerics(each, each.name) for each in floats if not each.is_variable])
 
@@ -90,12 +89,12 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     dtypes = [as_numpy(each) for each in (Tout if several else [Tout])]
 
     def called(run: Evaluation, *values: Any, dtype: Any) -> Any:
-        if run.generator_of is None:
+        if run.session is None:
             raise InvalidArgumentError("only a run knows what it gives")
         results = func(*[each.array.copy() for each in values])
         arrays = map(np.asarray, results if len(dtypes) > 1 else [results], dtypes)
         return list(map(new_tensor, arrays))
 
-    operands, dtype = list(map(convert_to_tensor, inp)), BY_NUMPY[dtypes[0]]
-    made = get_default_graph().add("PyFunc", called, *operands, name=name, outputs=len(dtypes), dtype=dtype)
-    return made.outputs if several else made.outputs[0]
+    operands, outputs = list(map(convert_to_tensor, inp)), len(dtypes) if several else None
+    graph = get_default_graph()
+    return graph.add("PyFunc", called, *operands, name=name, outputs=outputs, dtype=BY_NUMPY[dtypes[0]])

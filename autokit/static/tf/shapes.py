@@ -17,7 +17,7 @@ from autokit.base import dtypes
 OPEN = (211, 223, 227, 229, 233, 239, 241, 251)
 """For each dimension the size that stands for an unknown one."""
 
-_NAMES = {"float": "float32", "double": "float64", "int": "int32", float: "float32", int: "int32"}
+_NAMES = {float: "float32", int: "int32"}
 
 
 class Dimension(int):
@@ -87,7 +87,7 @@ def different(kind: str, shapes: list[TensorShape]) -> tuple[int, int] | None:
 
 
 def as_numpy(dtype: Any) -> np.dtype[Any]:
-    """NumPy's dtype for TensorFlow's, which may be a name; ``"float"`` is float32."""
+    """NumPy's dtype for TensorFlow's, which may be a name, or Python's ``float``."""
     return dtypes.as_dtype(_NAMES.get(dtype, dtype)).numpy
 
 
