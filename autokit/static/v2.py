@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.dtypes import BY_NAME
+from autokit.base.dtypes import as_dtype
 from autokit.base.generator import manual_seed
 from autokit.engine import tensor as engine
 from autokit.engine.modes import set_grad_enabled
@@ -113,7 +113,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from ``tensor``, which is no variable."""
-        for each in tensor if isinstance(tensor, list | tuple) else [tensor]:
+        for each in tensors_in(tensor, engine.Tensor):
             each._requires_grad = True
 
     def gradient(self, target: Any, sources: Any) -> Any:
@@ -142,11 +142,8 @@ def _ours(value: Any) -> Any:
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
-    """A tensor with the numbers ``value``."""
-    if isinstance(value, engine.Tensor):
-        return value
-    array = converted(value, dtype)
-    return _ours(from_numpy(array if shape is None else np.broadcast_to(array, shape).copy()))
+    """A tensor with the numbers ``value``; one number fills ``shape``."""
+    return value if isinstance(value, engine.Tensor) else _ours(from_numpy(converted(value, dtype, shape)))
 
 
 def function(func: Any) -> Any:
@@ -169,7 +166,7 @@ def _eager(define: Any) -> Any:
     plain, operands, parameters = define.plain, define.operands, signature(define.plain)
 
     @wraps(plain)
-    def apply(*args: Any, name: str | None = None, **settings: Any) -> Any:
+    def apply(*args: Any, name: Any = None, **settings: Any) -> Any:
         given = parameters.bind(*args, **settings).arguments
         given |= lifted({each: given[each] for each in operands}, engine.Tensor, constant)
         with set_grad_enabled(bool(TAPES)):
@@ -190,17 +187,17 @@ bind_operators(Tensor, _eager)
 
 def zeros(shape: Any, dtype: Any = np.float32) -> Any:
     """A tensor of zeros."""
-    return constant(np.zeros(shape), dtype)
+    return constant(0, dtype, shape)
 
 
 def ones(shape: Any, dtype: Any = np.float32) -> Any:
     """A tensor of ones."""
-    return constant(np.ones(shape), dtype)
+    return constant(1, dtype, shape)
 
 
 random = SimpleNamespace(
     normal=_eager(values.random_normal), uniform=_eager(values.random_uniform), set_seed=manual_seed
 )
-float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
+float32, float64, int32, int64 = map(as_dtype, ("float32", "float64", "int32", "int64"))
 
 __getattr__ = absent("tf", globals())

@@ -193,8 +193,9 @@ def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: 
 def test_add_check_numerics_ops_finds_the_first_operation() -> None:
     x = tf.placeholder(tf.float32, [])
     b = tf.log(x) * 0.0
+    counted = tf.while_loop(lambda s: s < 9.0, lambda s: s + 1.0, [x])
     check = tf.add_check_numerics_ops()
-    tf.Session().run([b, check], {x: 1.0})
+    assert tf.Session().run([b, counted, check], {x: 1.0}) == [0.0, 9.0, None]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Log:0 : Tensor had Inf values"):
         tf.Session().run(check, {x: 0.0})
 

@@ -43,10 +43,10 @@ class Part:
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
-    def evaluate(self, run: Evaluation, given: dict[Tensor, Any] | None = None) -> list[Any]:
-        """The values of the results in ``run``, where some tensors are ``given``."""
-        inner = Evaluation({**run.values, **(given or {})}, run.session)
-        inner.run(needed(self.results, inner.values))
+    def evaluate(self, run: Evaluation, given: dict[Tensor, Any]) -> list[Any]:
+        """The values of the results in ``run``, where the tensors from outside are ``given``."""
+        inner = Evaluation({**given}, run.session)
+        inner.run(needed(self.results, given))
         return [inner.value_of(each).detach() for each in self.results]
 
 
@@ -64,7 +64,7 @@ def _added(
     return get_default_graph().add(kind, function, *operands, name=name, outputs=several)
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None) -> Any:
     """What ``true_fn`` defines where ``pred`` holds in a run, else what ``false_fn`` defines.
 
     Only one of the two is computed. What they take from outside is computed in any case.
@@ -72,13 +72,13 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     yes, no = Part(true_fn), Part(false_fn)
     outside = list(dict.fromkeys([*yes.outside, *no.outside]))
 
-    def choose(run: Evaluation, holds: Any, *outside: Any) -> list[Any]:
-        return (yes if holds else no).evaluate(run)
+    def choose(run: Evaluation, holds: Any, *values: Any) -> list[Any]:
+        return (yes if holds else no).evaluate(run, dict(zip(outside, values)))
 
     return _added("cond", choose, [convert_to_tensor(pred), *outside], yes.results, no.results, name)
 
 
-def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) -> Any:
+def while_loop(cond: Any, body: Any, loop_vars: Any, name: Any = None) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
     first = list(map(convert_to_tensor, loop_vars))
     inner = list(map(identity, first))
@@ -86,9 +86,9 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) ->
     outside = [each for each in dict.fromkeys([*test.outside, *turn.outside]) if each not in inner]
 
     def loop(run: Evaluation, *values: Any) -> list[Any]:
-        given = dict(zip(inner, values))
+        given = dict(zip([*inner, *outside], values))
         while run.session and test.evaluate(run, given)[0]:
-            given = dict(zip(inner, turn.evaluate(run, given)))
-        return list(given.values())
+            given.update(zip(inner, turn.evaluate(run, given)))
+        return [given[each] for each in inner]
 
     return _added("while", loop, [*first, *outside], first, turn.results, name)

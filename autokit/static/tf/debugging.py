@@ -33,7 +33,7 @@ def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any 
     return get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
 
 
-def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None) -> Tensor:
+def Print(input_: Tensor, data: Any, message: str = "", name: Any = None) -> Tensor:
     """``input_``; a run that needs it prints ``message`` and ``data``."""
 
     def write(*arrays: Any) -> None:
@@ -42,12 +42,12 @@ def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None)
     return _watching("Print", write, data, name, input_)
 
 
-def print_(*inputs: Any, name: str | None = None) -> Operation:
+def print_(*inputs: Any, name: Any = None) -> Operation:
     """An operation that prints ``inputs``, tensors and words."""
     return _watching("PrintV2", lambda *arrays: print(*arrays, file=sys.stderr), inputs, name)
 
 
-def Assert(condition: Any, data: Any, name: str | None = None) -> Operation:
+def Assert(condition: Any, data: Any, name: Any = None) -> Operation:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
@@ -63,7 +63,7 @@ def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") 
     return Assert(reduce_all(equal(x, y)), [words.strip(), x, "y =", y], name=name)
 
 
-def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: Tensor, message: str, name: Any = None) -> Tensor:
     """``tensor``; a run in which it has an infinite number or NaN stops."""
 
     def explain(array: Any) -> Exception:

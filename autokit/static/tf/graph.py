@@ -17,8 +17,6 @@ from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from autokit.base.dtypes import BY_NUMPY
 from autokit.base.generator import Generator
 from autokit.engine.detours import new_array
@@ -454,7 +452,7 @@ def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[...,
             return function(**given)
 
         @wraps(function)
-        def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
+        def define(*args: Any, name: Any = None, **settings: Any) -> Any:
             given = parameters.bind(*args, **settings).arguments
             given |= lifted({each: given[each] for each in operands.split()}, Tensor, constant)
             count = None if outputs is None else outputs(**given)
@@ -466,7 +464,7 @@ def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[...,
     return decorate
 
 
-def lifted(operands: dict[str, Any], kind: type, constant: Callable[[Any], Any]) -> dict[str, Any]:
+def lifted(operands: dict[str, Any], kind: type, constant: Any) -> dict[str, Any]:
     """``operands`` as tensors of the class ``kind``; numbers stay numbers if there is a tensor beside."""
     dtype: Any = next((each.dtype for each in tensors_in(operands, kind)), None)
 
@@ -482,9 +480,7 @@ def lifted(operands: dict[str, Any], kind: type, constant: Callable[[Any], Any])
     return {name: lift(value) for name, value in operands.items()}
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None) -> Tensor:
     """A tensor with the numbers ``value``; one number fills ``shape``."""
-    array = converted(value, dtype)
-    if shape is not None:
-        array = np.full(shape, array) if array.size == 1 else array.reshape(shape)
+    array = converted(value, dtype, shape)
     return get_default_graph().add("Const", lambda run: new_tensor(new_array(array)), name=name)

@@ -49,19 +49,18 @@ class Program:
         self.operations = needed(fetches, fed)
         self.step: Step | None = None
         if not any([each.type in IN_PYTHON for each in self.operations]):
-            passes: list[str] | None = None if session.compiled else []
-            self.step = Step(lambda *feeds: self.end(self.evaluated(feeds)), passes=passes)
+            self.step = Step(self.eagerly, passes=None if session.compiled else [])
 
     def begin(self, feeds: Sequence[np.ndarray]) -> Evaluation:
         """What is to evaluate the operations."""
         fed = zip(self.fed, map(learning, map(new_tensor, feeds)))
         return Evaluation({**self.session.variables, **dict(fed)}, self.session)
 
-    def evaluated(self, feeds: Sequence[np.ndarray]) -> Evaluation:
-        """What has evaluated the operations; no variable has changed yet."""
+    def eagerly(self, *feeds: np.ndarray) -> list[Value]:
+        """Run it operation by operation."""
         evaluation = self.begin(feeds)
         evaluation.run(self.operations)
-        return evaluation
+        return self.end(evaluation)
 
     def end(self, evaluation: Evaluation) -> list[Value]:
         """Write the variables; return what is fetched of tensors, which sees nothing of that."""
@@ -79,9 +78,9 @@ class Program:
             except StaticError:  # it needs numbers, as for a shape that is computed
                 self.step = None
             except Exception:
-                self.evaluated(feeds)  # which says what operation fails
+                self.begin(feeds).run(self.operations)  # which says what operation fails
                 raise
-        return self.end(self.evaluated(feeds))
+        return self.eagerly(*feeds)
 
 
 class Session:

@@ -91,8 +91,14 @@ def as_numpy(dtype: Any) -> np.dtype[Any]:
     return dtypes.as_dtype(_NAMES.get(dtype, dtype)).numpy
 
 
-def converted(value: Any, dtype: Any = None) -> np.ndarray:
-    """``value`` as an array; Python's numbers become float32 and int32, as TensorFlow's do."""
+def converted(value: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
+    """``value`` as an array; Python's numbers become float32 and int32, as TensorFlow's do.
+
+    One number fills ``shape``.
+    """
+    if shape is not None:
+        array = converted(value, dtype)
+        return np.full(shape, array) if array.size == 1 else array.reshape(shape)
     if dtype is not None:
         return np.array(value, as_numpy(dtype))
     array = np.array(value)

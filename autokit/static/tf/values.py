@@ -24,7 +24,7 @@ from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy
 float32 = dtypes.BY_NAME["float32"]
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
     declared = TensorShape(shape)
 
@@ -42,12 +42,12 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     return get_default_graph().add("Placeholder", not_fed, name=name, dtype=dtypes.BY_NUMPY[as_numpy(dtype)])
 
 
-def placeholder_with_default(input: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder_with_default(input: Any, shape: Any = None, name: Any = None) -> Tensor:
     """A tensor that a run may feed; otherwise it is ``input``."""
     return identity(input, name=name or "PlaceholderWithDefault")
 
 
-def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(value: Any, dtype: Any = None, name: Any = None) -> Tensor:
     """``value`` as a tensor of the graph."""
     return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
 
