@@ -143,7 +143,9 @@ def _ours(value: Any) -> Any:
 
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
     """A tensor with the numbers ``value``; one number fills ``shape``."""
-    return value if isinstance(value, engine.Tensor) else _ours(from_numpy(converted(value, dtype, shape)))
+    if isinstance(value, engine.Tensor):
+        return value
+    return _ours(from_numpy(converted(value, dtype, shape)))
 
 
 def function(func: Any) -> Any:

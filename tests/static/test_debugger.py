@@ -29,7 +29,6 @@ def type_(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Type:
 
 
 def model() -> tuple[Any, ...]:
-    tf.reset_default_graph()
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     weights = tf.Variable([[1.0], [2.0]], name="w")
     product = tf.matmul(x, weights, name="product")

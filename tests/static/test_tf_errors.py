@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autokit.static as tf
-from autokit.static.tf.graph import DEFAULT
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    DEFAULT.session = None
 
 
 def said(error: Any, first: str, program: str) -> None:
