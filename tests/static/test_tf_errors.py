@@ -199,8 +199,9 @@ def test_py_func_is_called_once_in_each_run() -> None:
         return 2 * a, a.sum() / (a.size > 0)
 
     x = tf.placeholder(tf.float32, [None])
-    doubled, total = tf.py_func(double, [x], [tf.float32, tf.float32], name="no number")
+    doubled, total = tf.py_func(double, [x], [tf.float32, tf.float64], name="no number")
     y = tf.reduce_sum(doubled) + total
+    assert total.dtype is tf.float64
     assert not calls and repr(doubled) == "<tf.Tensor 'no number:0' shape=<unknown> dtype=float32>"
     sess = tf.Session()
     for run in range(6):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.dtypes import BY_NUMPY
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
@@ -88,13 +87,13 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     several = isinstance(Tout, list | tuple)
     dtypes = [as_numpy(each) for each in (Tout if several else [Tout])]
 
-    def called(run: Evaluation, *values: Any, dtype: Any) -> Any:
+    def called(run: Evaluation, *values: Any, dtype: list[Any]) -> Any:
         if run.session is None:
             raise InvalidArgumentError("only a run knows what it gives")
         results = func(*[each.array.copy() for each in values])
-        arrays = map(np.asarray, results if len(dtypes) > 1 else [results], dtypes)
+        arrays = map(np.asarray, results if len(dtype) > 1 else [results], dtype)
         return list(map(new_tensor, arrays))
 
     operands, outputs = list(map(convert_to_tensor, inp)), len(dtypes) if several else None
     graph = get_default_graph()
-    return graph.add("PyFunc", called, *operands, name=name, outputs=outputs, dtype=BY_NUMPY[dtypes[0]])
+    return graph.add("PyFunc", called, *operands, name=name, outputs=outputs, dtype=dtypes)

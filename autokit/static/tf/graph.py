@@ -137,6 +137,8 @@ class Tensor:
         if self.example is not None:
             return BY_NUMPY.get(self.example.array.dtype)
         told = self.op.settings.get("dtype")  # else it is most likely that of an operand
+        if isinstance(told, list):
+            told = told[self.op.outputs.index(self)]
         return self.op.inputs[0].dtype if told is None else BY_NUMPY[as_numpy(told)]
 
     def get_shape(self) -> TensorShape:
