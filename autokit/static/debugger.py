@@ -8,15 +8,15 @@ stops after the first node whose value passes it.
 from __future__ import annotations
 
 import cmd
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 from autokit.base import doors
-from autokit.engine.modes import enable_grad
 from autokit.static.errors import described
 from autokit.static.graph import Node
+from autokit.static.tf.graph import outlined
 from autokit.static.tf.session import Program, Session
 
 Filter = Callable[[Node, Any], bool]
@@ -34,44 +34,55 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
     return getattr(tensor, "dtype", np.dtype(bool)).kind == "f" and not bool(np.isfinite(tensor).all())
 
 
-def name_of(node: Node) -> str:
-    """The name of the tensor that ``node`` computes, or its number, as ``%3``."""
-    return node.label or f"%{node.id}"
-
-
 def row(node: Node) -> str:
     """A node in a line: its name, its call, and its form."""
-    operands = ", ".join(map(name_of, node.operands()))
+    operands = ", ".join([each.label for each in node.operands()])
     form = "" if node.dtype is None else f" {node.dtype}{list(node.shape)}"
-    return f"{name_of(node)} = {node.name}({operands}){form}"
+    return f"{node.label} = {node.name}({operands}){form}"
 
 
-class Run:
-    """A run of a session that stops before each node.
+class Run(cmd.Cmd):
+    """A run of a session that stops before each node; ``cmdloop`` asks in a terminal how to go on.
 
     Attributes
     ----------
-    nodes : list of Node
-        In the order of the run.
+    graph : Graph
+        The operations to look at, those that are fed first, and ``nodes`` in the order of the run.
     names : dict
-        The node of each name: that of a tensor, also without its ``:0``, and a number, as ``%3``.
+        The node of each name: that of a tensor, also without its ``:0``.
     values : dict
-        The value of each node that has one by now.
+        The value of each node that has run.
     done : int
         How many nodes have run.
+    results : list of Tensor
+        What the run fetched, once it has ended.
     error : Exception or None
         What ended the run.
     """
 
+    prompt = "tfdbg> "
+
     def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
-        self.session, self.program, self.nodes = session, program, program.graph.nodes
-        self.names = {f"%{node.id}": node for node in self.nodes}
-        named = [(name_of(node).removesuffix(":0"), node) for node in self.nodes]
-        self.names |= {f"{name}{end}": node for name, node in named for end in ("", ":0")}
+        super().__init__()
+        self.session, self.program, self.done = session, program, 0
+        self.fed = [each.op for each in program.fed if each.op not in program.operations]
+        self.graph = outlined([*self.fed, *program.operations])
+        self.nodes = self.graph.nodes
+        named = [(node.label.removesuffix(":0"), node) for node in self.nodes]
+        self.names = {f"{name}{end}": node for name, node in named for end in ("", ":0")}
         self.values: dict[Node, Any] = {}
-        self.done = 0
+        self.results: list[Any] = []
         self.error: Exception | None = None
-        self._steps = program.steps(feeds, self.values)
+        self._steps = self._computed(feeds)
+
+    def _computed(self, feeds: list[Any]) -> Iterator[Any]:
+        """Compute operation by operation, and yield each node's value; at the end write the variables."""
+        evaluation = self.program.begin(feeds)
+        for operation in [*self.fed, *self.program.operations]:
+            evaluation.run([operation] if operation not in self.fed else [])
+            for end in operation.outputs or [operation]:
+                yield getattr(evaluation.values.get(end), "array", None)
+        self.results = self.program.end(evaluation)
 
     @property
     def next(self) -> Node | None:
@@ -91,13 +102,14 @@ class Run:
         At the end of the run, the variables are written.
         """
         try:
-            with enable_grad():
-                for node, value in self._steps:
-                    self.done += 1
-                    if passes is not None and passes(node, value):
-                        return node
-                    if self.next in stops:
-                        break
+            for value in self._steps:
+                node = self.nodes[self.done]
+                self.values[node] = value
+                self.done += 1
+                if passes is not None and passes(node, value):
+                    return node
+                if self.next in stops:
+                    break
         except Exception as error:
             self.error = error
         return None
@@ -113,13 +125,103 @@ class Run:
             raise self.error
         for name in self.session.watched.keys() & self.names.keys():
             self.session.watched[name].append(np.array(self.values[self.names[name]]))
-        return self.program.results
+        return self.results
 
     def named(self, name: str) -> Node:
         """The node that ``name`` stands for."""
         if name not in self.names:
             raise LookupError(f"this run has no node {name!r}: lt lists those that have run")
         return self.names[name]
+
+    # ------------------------------------------------------------ the commands of the terminal
+
+    def onecmd(self, line: str) -> bool:
+        """Do what ``line`` says; a name that is not there is said."""
+        try:
+            return super().onecmd(line)
+        except LookupError as error:
+            print(error.args[0])
+            return False
+
+    # ------------------------------------------------------------ going on
+
+    def do_run(self, words: str) -> bool:
+        """run: to the next breakpoint or the end; at the end, to the next session.run.
+
+        run -f NAME: after the first node whose value passes the filter, in this run or a later one.
+        """
+        if words:
+            return not self.seek(words.removeprefix("-f").strip())
+        return self.next is None or self.do_cont("")
+
+    def do_s(self, words: str) -> None:
+        """s: run the next node."""
+        node = self.step()
+        if node is not None:
+            self._show(node)
+        print(self.where())
+
+    def do_cont(self, words: str) -> bool:
+        """cont [NODE]: up to this node, or the next breakpoint."""
+        stops = [self.named(name) for name in words.split()]
+        self.go([*stops, *map(self.names.get, self.session.breakpoints)])
+        print(self.where())
+        return False
+
+    def do_exit(self, words: str) -> bool:
+        """exit: this run and all others go on without the debugger."""
+        self.session.is_attached = False
+        return True
+
+    do_EOF = do_exit
+
+    def do_break(self, words: str) -> None:
+        """break NODE: stop before this node in each run. break: show all breakpoints."""
+        self.session.breakpoints.update([name for name in words.split() if self.named(name)])
+        print("breakpoints:", ", ".join(sorted(self.session.breakpoints)) or "none")
+
+    def do_watch(self, words: str) -> None:
+        """watch NODE: keep its value in each run. watch: show what was kept."""
+        self.session.watch(*[name for name in words.split() if self.named(name)])
+        for name, values in self.session.watched.items():
+            print(f"{name}: {', '.join(map(str, values)) or 'nothing yet'}")
+
+    # ------------------------------------------------------------ looking
+
+    def do_lt(self, words: str) -> None:
+        """lt: list the nodes that have run."""
+        print(*map(row, self.nodes[: self.done]), sep="\n")
+
+    def do_pt(self, words: str) -> None:
+        """pt NODE: print its value."""
+        self._show(self.named(words))
+
+    def do_ni(self, words: str) -> None:
+        """ni NODE, also li, lo: what it computes of what, its line, what it reads, and who reads it."""
+        node = self.named(words)
+        lines = [row(node), f"  defined at {described(node.line)}"]
+        lines += [f"  reads {row(each)}" for each in node.operands()]
+        lines += [f"  is read by {row(each)}" for each in self.graph.users()[node]]
+        print(*lines, sep="\n")
+
+    do_li = do_lo = do_ni
+
+    # ------------------------------------------------------------ how
+
+    def seek(self, name: str) -> bool:
+        """Run to the first node whose value passes the filter ``name``; whether there is one, or an error."""
+        if name not in self.session.filters:
+            raise LookupError(f"there is no filter {name!r}: there are {', '.join(self.session.filters)}")
+        node = self.go(passes=self.session.filters[name])
+        self.session.awaited = name if node is None and self.error is None else ""
+        if node is not None:
+            print(f"{name} is true of {node.label}, defined at {described(node.line)}")
+            for each in [node, *node.operands()]:
+                self._show(each)
+        return not self.session.awaited
+
+    def _show(self, node: Node) -> None:
+        print(f"{row(node)}\n{self.values.get(node, 'has not run yet')}")
 
 
 class LocalCLIDebugWrapperSession(Session):
@@ -164,109 +266,11 @@ class LocalCLIDebugWrapperSession(Session):
         """A widget in which a run of ``fetches`` goes step by step; without them this session."""
         if fetches is None:
             return self
-        return doors.debugger(Run(self, *self.prepare(fetches, feed_dict)[:2]))
+        return doors.debugger(Run(self, *self.prepare(fetches, feed_dict)))
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program`` as the terminal says."""
         run = Run(self, program, feeds)
-        if self.is_attached and (not self.awaited or Terminal(run).seek(self.awaited)):
-            Terminal(run).cmdloop(f"a run of {len(run.nodes)} nodes\n{run.where()}")
+        if self.is_attached and (not self.awaited or run.seek(self.awaited)):
+            run.cmdloop(f"a run of {len(run.nodes)} nodes\n{run.where()}")
         return run.finish()
-
-
-class Terminal(cmd.Cmd):
-    """The commands of the debugger, on one run."""
-
-    prompt = "tfdbg> "
-
-    def __init__(self, run: Run) -> None:
-        super().__init__()
-        self.session, self.run = run.session, run
-
-    def onecmd(self, line: str) -> bool:
-        """Do what ``line`` says; a name that is not there is said."""
-        try:
-            return super().onecmd(line)
-        except LookupError as error:
-            print(error.args[0])
-            return False
-
-    # ------------------------------------------------------------ going on
-
-    def do_run(self, words: str) -> bool:
-        """run: to the next breakpoint or the end; at the end, to the next session.run.
-
-        run -f NAME: after the first node whose value passes the filter, in this run or a later one.
-        """
-        if words:
-            return not self.seek(words.removeprefix("-f").strip())
-        return self.run.next is None or self.do_cont("")
-
-    def do_s(self, words: str) -> None:
-        """s: run the next node."""
-        node = self.run.step()
-        if node is not None:
-            self._show(node)
-        print(self.run.where())
-
-    def do_cont(self, words: str) -> bool:
-        """cont [NODE]: up to this node, or the next breakpoint."""
-        stops = [self.run.named(name) for name in words.split()]
-        self.run.go([*stops, *map(self.run.names.get, self.session.breakpoints)])
-        print(self.run.where())
-        return False
-
-    def do_exit(self, words: str) -> bool:
-        """exit: this run and all others go on without the debugger."""
-        self.session.is_attached = False
-        return True
-
-    do_EOF = do_exit
-
-    def do_break(self, words: str) -> None:
-        """break NODE: stop before this node in each run. break: show all breakpoints."""
-        self.session.breakpoints.update([name for name in words.split() if self.run.named(name)])
-        print("breakpoints:", ", ".join(sorted(self.session.breakpoints)) or "none")
-
-    def do_watch(self, words: str) -> None:
-        """watch NODE: keep its value in each run. watch: show what was kept."""
-        self.session.watch(*[name for name in words.split() if self.run.named(name)])
-        for name, values in self.session.watched.items():
-            print(f"{name}: {', '.join(map(str, values)) or 'nothing yet'}")
-
-    # ------------------------------------------------------------ looking
-
-    def do_lt(self, words: str) -> None:
-        """lt: list the nodes that have run."""
-        print(*map(row, self.run.nodes[: self.run.done]), sep="\n")
-
-    def do_pt(self, words: str) -> None:
-        """pt NODE: print its value."""
-        self._show(self.run.named(words))
-
-    def do_ni(self, words: str) -> None:
-        """ni NODE, also li, lo: what it computes of what, its line, what it reads, and who reads it."""
-        node = self.run.named(words)
-        lines = [row(node), f"  defined at {described(node.line)}"]
-        lines += [f"  reads {row(each)}" for each in node.operands()]
-        lines += [f"  is read by {row(each)}" for each in self.run.program.graph.users()[node]]
-        print(*lines, sep="\n")
-
-    do_li = do_lo = do_ni
-
-    # ------------------------------------------------------------ how
-
-    def seek(self, name: str) -> bool:
-        """Run to the first node whose value passes the filter ``name``; whether there is one, or an error."""
-        if name not in self.session.filters:
-            raise LookupError(f"there is no filter {name!r}: there are {', '.join(self.session.filters)}")
-        node = self.run.go(passes=self.session.filters[name])
-        self.session.awaited = name if node is None and self.run.error is None else ""
-        if node is not None:
-            print(f"{name} is true of {name_of(node)}, defined at {described(node.line)}")
-            for each in [node, *node.operands()]:
-                self._show(each)
-        return not self.session.awaited
-
-    def _show(self, node: Node) -> None:
-        print(f"{row(node)}\n{self.run.values.get(node, 'has not run yet')}")

@@ -15,7 +15,6 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from types import SimpleNamespace
@@ -23,20 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from autokit.autograd import grad
-from autokit.base.dtypes import BY_NAME
+from autokit.base.dtypes import as_dtype
 from autokit.base.generator import manual_seed
 from autokit.engine import tensor as engine
 from autokit.engine.modes import set_grad_enabled
-from autokit.ops.create import from_numpy, ones_like
+from autokit.ops.create import from_numpy
 from autokit.static.graph import mapped
 from autokit.static.step import compile
 from autokit.static.tf import functions, values
 from autokit.static.tf import nn as _layers
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import bind_operators
-from autokit.static.tf.graph import as_operands, tensors_in
+from autokit.static.tf.graph import lifted, tensors_in
 from autokit.static.tf.shapes import converted
+from autokit.static.tf.train import derivatives
 
 TAPES: list[GradientTape] = []
 """The tapes that are recording, the outermost first."""
@@ -70,7 +69,7 @@ class Variable(Tensor):
     """
 
     def __init__(
-        self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
+        self, initial_value: Any, trainable: Any = True, name: Any = None, dtype: Any = None
     ) -> None:
         value = initial_value() if callable(initial_value) else initial_value
         super().__init__()
@@ -114,7 +113,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from ``tensor``, which is no variable."""
-        for each in tensor if isinstance(tensor, list | tuple) else [tensor]:
+        for each in tensors_in(tensor, engine.Tensor):
             each._requires_grad = True
 
     def gradient(self, target: Any, sources: Any) -> Any:
@@ -128,13 +127,8 @@ class GradientTape:
                 "jacobians): write tf.GradientTape(persistent=True)"
             )
         self.used = True
-        learners = [each for each in tensors_in(sources, engine.Tensor) if each._requires_grad]
-        ends = [each for each in tensors_in([target], engine.Tensor) if each._requires_grad]
-        slopes: dict[Any, Any] = {}
-        if ends and learners:
-            nested, ones = bool(TAPES), [ones_like(each) for each in ends]
-            several = grad(ends, learners, ones, retain_graph=True, create_graph=nested, allow_unused=True)
-            slopes = dict(zip(learners, several))
+        ends, leaves = tensors_in(target, engine.Tensor), tensors_in(sources, engine.Tensor)
+        slopes = derivatives(ends, leaves, retain_graph=True, create_graph=bool(TAPES))
         return mapped(sources, lambda source: _ours(slopes.get(source)))
 
 
@@ -148,14 +142,13 @@ def _ours(value: Any) -> Any:
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
-    """A tensor with the numbers ``value``."""
+    """A tensor with the numbers ``value``; one number fills ``shape``."""
     if isinstance(value, engine.Tensor):
         return value
-    array = converted(value, dtype)
-    return _ours(from_numpy(array if shape is None else np.broadcast_to(array, shape).copy()))
+    return _ours(from_numpy(converted(value, dtype, shape)))
 
 
-def function(func: Callable[..., Any]) -> Callable[..., Any]:
+def function(func: Any) -> Any:
     """``func`` as a static graph, one for each signature of its arguments."""
     step = compile(func)
 
@@ -163,22 +156,21 @@ def function(func: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
         return _ours(step(*[constant(each) if isinstance(each, np.ndarray) else each for each in args]))
 
-    call.step = step  # type: ignore[attr-defined]
+    vars(call).update(step=step)
     return call
 
 
 # ---------------------------------------------------------------- TensorFlow 1's functions, on numbers
 
 
-def _eager(define: Any) -> Callable[..., Any]:
+def _eager(define: Any) -> Any:
     """A function of TensorFlow 1's face on tensors that have numbers."""
-    plain, operands = define.plain, define.operands
-    parameters = signature(plain)
+    plain, operands, parameters = define.plain, define.operands, signature(define.plain)
 
     @wraps(plain)
-    def apply(*args: Any, name: str | None = None, **settings: Any) -> Any:
+    def apply(*args: Any, name: Any = None, **settings: Any) -> Any:
         given = parameters.bind(*args, **settings).arguments
-        given.update(zip(operands, as_operands([given[each] for each in operands], engine.Tensor, constant)))
+        given |= lifted({each: given[each] for each in operands}, engine.Tensor, constant)
         with set_grad_enabled(bool(TAPES)):
             return _ours(plain(**given))
 
@@ -197,17 +189,17 @@ bind_operators(Tensor, _eager)
 
 def zeros(shape: Any, dtype: Any = np.float32) -> Any:
     """A tensor of zeros."""
-    return constant(np.zeros(shape), dtype)
+    return constant(0, dtype, shape)
 
 
 def ones(shape: Any, dtype: Any = np.float32) -> Any:
     """A tensor of ones."""
-    return constant(np.ones(shape), dtype)
+    return constant(1, dtype, shape)
 
 
 random = SimpleNamespace(
     normal=_eager(values.random_normal), uniform=_eager(values.random_uniform), set_seed=manual_seed
 )
-float32, float64, int32, int64 = [BY_NAME[name] for name in ("float32", "float64", "int32", "int64")]
+float32, float64, int32, int64 = map(as_dtype, ("float32", "float64", "int32", "int64"))
 
 __getattr__ = absent("tf", globals())

@@ -15,7 +15,7 @@ from autokit.draw.table import table_html, table_text
 from autokit.graphs.model import Summary, Table
 from autokit.graphs.program import boxes_of, program_graph
 from autokit.graphs.summary import summarize
-from autokit.static.debugger import Run, name_of, row
+from autokit.static.debugger import Run, row
 from autokit.static.errors import described
 from autokit.widgets.live import Live, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
@@ -58,7 +58,7 @@ class Debugger(Live):
         self.run = run
         self.results: list[Any] | None = None
         super().__init__(breakpoints=sorted(run.session.breakpoints), watched=list(run.session.watched))
-        graph, place = run.program.graph, {node: at for at, node in enumerate(run.nodes)}
+        graph, place = run.graph, {node: at for at, node in enumerate(run.nodes)}
         element = {box[0]: f"n{at}" for at, box in enumerate(boxes_of(graph, None))}
         picture = program_graph(graph, None)
         boxes = tuple(map(_with_value, picture.nodes, element))
@@ -66,7 +66,7 @@ class Debugger(Live):
         users = graph.users()
         nodes = [
             {
-                "names": [name_of(node), *[name for name, named in run.names.items() if named is node]],
+                "names": [node.label, *[name for name, named in run.names.items() if named is node]],
                 "row": row(node),
                 "line": described(node.line),
                 "box": element.get(node, ""),
@@ -141,7 +141,7 @@ def _with_value(box: Any, node: Any) -> Any:
     """The box with the value that ``node`` had when it was traced, by which its width is chosen."""
     value = Summary(_short(node.value), (), "")
     kind, symbol = box.kind.replace("backward", "operation"), box.symbol and node.name
-    return replace(box, kind=kind, symbol=symbol, label=name_of(node), value=value)
+    return replace(box, kind=kind, symbol=symbol, label=node.label, value=value)
 
 
 def _short(value: Any) -> str:

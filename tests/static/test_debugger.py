@@ -29,7 +29,6 @@ def type_(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Type:
 
 
 def model() -> tuple[Any, ...]:
-    tf.reset_default_graph()
     x = tf.placeholder(tf.float32, [None, 2], name="x")
     weights = tf.Variable([[1.0], [2.0]], name="w")
     product = tf.matmul(x, weights, name="product")
@@ -43,7 +42,7 @@ def test_a_run_stops_before_each_node_and_writes_the_variables_at_its_end() -> N
     sess, x, weights, loss = model()
     train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
     before = sess.run(weights)
-    run, seen = Run(sess.debug(), *sess.prepare([loss, train], {x: [[1, 1]]})[:2]), []
+    run, seen = Run(sess.debug(), *sess.prepare([loss, train], {x: [[1, 1]]})), []
     while run.next is not None:
         seen.append(run.next)
         assert run.step() is seen[-1] and seen[-1] in run.values

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import autokit.static as tf
-from autokit.static.tf.graph import SESSIONS
-
-
-@pytest.fixture(autouse=True)
-def new_graph() -> Iterator[None]:
-    tf.reset_default_graph()
-    yield
-    SESSIONS.clear()
 
 
 def said(error: Any, first: str, program: str) -> None:
@@ -193,8 +184,9 @@ def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: 
 def test_add_check_numerics_ops_finds_the_first_operation() -> None:
     x = tf.placeholder(tf.float32, [])
     b = tf.log(x) * 0.0
+    counted = tf.while_loop(lambda s: s < 9.0, lambda s: s + 1.0, [x])
     check = tf.add_check_numerics_ops()
-    tf.Session().run([b, check], {x: 1.0})
+    assert tf.Session().run([b, counted, check], {x: 1.0}) == [0.0, 9.0, None]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Log:0 : Tensor had Inf values"):
         tf.Session().run(check, {x: 0.0})
 
@@ -207,8 +199,9 @@ def test_py_func_is_called_once_in_each_run() -> None:
         return 2 * a, a.sum() / (a.size > 0)
 
     x = tf.placeholder(tf.float32, [None])
-    doubled, total = tf.py_func(double, [x], [tf.float32, tf.float32], name="no number")
+    doubled, total = tf.py_func(double, [x], [tf.float32, tf.float64], name="no number")
     y = tf.reduce_sum(doubled) + total
+    assert total.dtype is tf.float64
     assert not calls and repr(doubled) == "<tf.Tensor 'no number:0' shape=<unknown> dtype=float32>"
     sess = tf.Session()
     for run in range(6):
@@ -231,8 +224,8 @@ def test_any_node_of_a_graph_is_fetched() -> None:
     expected |= {"Mean:0": (product**2).mean(), slope.name: data.T @ product}
     for name, value in expected.items():
         np.testing.assert_allclose(sess.run(name, {x: data}), value, rtol=1e-6)
-    nodes = [node for program in sess.programs.values() for node in program.graph.nodes]
-    assert {node.line[0].rpartition("/")[2] for node in nodes} == {"test_tf_errors.py"}
+    lines = [each.line for program in sess.programs.values() for each in program.operations]
+    assert {file.rpartition("/")[2] for file, _ in lines} == {"test_tf_errors.py"}
 
 
 def test_what_a_run_returns_is_its_own_and_of_its_place_in_the_program() -> None:

@@ -4,7 +4,7 @@
 
 from types import SimpleNamespace as _SimpleNamespace
 
-from autokit.base.dtypes import BY_NAME as _BY_NAME
+from autokit.base.dtypes import as_dtype as _as_dtype
 from autokit.static import debugger as debug
 from autokit.static.tf import nn as nn
 from autokit.static.tf import summary as summary
@@ -19,8 +19,8 @@ from autokit.static.tf.shapes import TensorShape as TensorShape
 from autokit.static.tf.train import gradients as gradients
 from autokit.static.tf.values import *
 
-float16, float32, float64 = _BY_NAME["float16"], _BY_NAME["float32"], _BY_NAME["float64"]
-uint8, int32, int64, bool = _BY_NAME["uint8"], _BY_NAME["int32"], _BY_NAME["int64"], _BY_NAME["bool"]
+float16, float32, float64 = map(_as_dtype, ("float16", "float32", "float64"))
+uint8, int32, int64, bool = map(_as_dtype, ("uint8", "int32", "int64", "bool"))
 
 python = _SimpleNamespace(debug=debug)
 """TensorFlow's package of this name, for ``tf.python.debug``."""

@@ -7,7 +7,6 @@ as its condition holds.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -44,11 +43,11 @@ class Part:
         read = [*[each for operation in inside for each in operation.inputs], *self.results]
         self.outside = [each for each in dict.fromkeys(read) if each.op.place < start or each.is_variable]
 
-    def evaluate(self, around: Evaluation, given: dict[Tensor, Any]) -> list[Any]:
-        """The values of the results in the run ``around``, where the tensors from outside are ``given``."""
-        evaluation = Evaluation(given, around.generator_of)
-        deque(evaluation.run(needed(self.results, given)), 0)
-        return [evaluation.value_of(each).detach() for each in self.results]
+    def evaluate(self, run: Evaluation, given: dict[Tensor, Any]) -> list[Any]:
+        """The values of the results in ``run``, where the tensors from outside are ``given``."""
+        inner = Evaluation({**given}, run.session)
+        inner.run(needed(self.results, given))
+        return [inner.value_of(each).detach() for each in self.results]
 
 
 def _added(
@@ -61,11 +60,11 @@ def _added(
     ]
     if len(one) != len(other) or not all(alike):
         raise TypeError(f"{kind}: both branches, and each turn of a loop, must keep types and shapes")
-    made = get_default_graph().add(kind, function, *operands, name=name, outputs=len(one))
-    return made.outputs if len(one) > 1 else made.outputs[0]
+    several = len(one) if len(one) > 1 else None
+    return get_default_graph().add(kind, function, *operands, name=name, outputs=several)
 
 
-def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None = None) -> Any:
+def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None) -> Any:
     """What ``true_fn`` defines where ``pred`` holds in a run, else what ``false_fn`` defines.
 
     Only one of the two is computed. What they take from outside is computed in any case.
@@ -79,7 +78,7 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: str | None 
     return _added("cond", choose, [convert_to_tensor(pred), *outside], yes.results, no.results, name)
 
 
-def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) -> Any:
+def while_loop(cond: Any, body: Any, loop_vars: Any, name: Any = None) -> Any:
     """``loop_vars`` after ``body`` was computed as long as ``cond`` holds."""
     first = list(map(convert_to_tensor, loop_vars))
     inner = list(map(identity, first))
@@ -88,7 +87,7 @@ def while_loop(cond: Any, body: Any, loop_vars: Any, name: str | None = None) ->
 
     def loop(run: Evaluation, *values: Any) -> list[Any]:
         given = dict(zip([*inner, *outside], values))
-        while run.generator_of and test.evaluate(run, given)[0]:
+        while run.session and test.evaluate(run, given)[0]:
             given.update(zip(inner, turn.evaluate(run, given)))
         return [given[each] for each in inner]
 

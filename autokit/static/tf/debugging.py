@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.dtypes import BY_NUMPY
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
@@ -25,16 +24,15 @@ def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any 
     """An operation whose runs call ``look`` with the arrays of ``values``; its output is ``through``."""
 
     def function(run: Evaluation, through: Any, *values: Any) -> Any:
-        if run.generator_of:
+        if run.session:
             look(*[each.clone().array if isinstance(each, Value) else each for each in values])
         return through
 
-    outputs = int(through is not None)
-    made = get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
-    return made.outputs[0] if outputs else made
+    outputs = 0 if through is None else None
+    return get_default_graph().add(kind, function, through, *values, name=name, outputs=outputs)
 
 
-def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None) -> Tensor:
+def Print(input_: Tensor, data: Any, message: str = "", name: Any = None) -> Tensor:
     """``input_``; a run that needs it prints ``message`` and ``data``."""
 
     def write(*arrays: Any) -> None:
@@ -43,12 +41,12 @@ def Print(input_: Tensor, data: Any, message: str = "", name: str | None = None)
     return _watching("Print", write, data, name, input_)
 
 
-def print_(*inputs: Any, name: str | None = None) -> Operation:
+def print_(*inputs: Any, name: Any = None) -> Operation:
     """An operation that prints ``inputs``, tensors and words."""
     return _watching("PrintV2", lambda *arrays: print(*arrays, file=sys.stderr), inputs, name)
 
 
-def Assert(condition: Any, data: Any, name: str | None = None) -> Operation:
+def Assert(condition: Any, data: Any, name: Any = None) -> Operation:
     """An operation that stops a run in which ``condition`` is false, and shows ``data``."""
 
     def explain(*arrays: Any) -> Exception:
@@ -64,7 +62,7 @@ def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") 
     return Assert(reduce_all(equal(x, y)), [words.strip(), x, "y =", y], name=name)
 
 
-def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: Tensor, message: str, name: Any = None) -> Tensor:
     """``tensor``; a run in which it has an infinite number or NaN stops."""
 
     def explain(array: Any) -> Exception:
@@ -79,7 +77,7 @@ def check_numerics(tensor: Tensor, message: str, name: str | None = None) -> Ten
 
 def add_check_numerics_ops() -> Operation:
     """An operation that runs all operations there are, and checks their numbers, the first ones first."""
-    tensors = [each for operation in get_default_graph().get_operations() for each in operation.outputs]
+    tensors = [each for operation in get_default_graph().operations for each in operation.outputs]
     floats = [each for each in tensors if each.dtype is not None and each.dtype.is_floating_point]
     return group(*[check_numerics(each, each.name) for each in floats if not each.is_variable])
 
@@ -89,13 +87,13 @@ def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True
     several = isinstance(Tout, list | tuple)
     dtypes = [as_numpy(each) for each in (Tout if several else [Tout])]
 
-    def called(run: Evaluation, *values: Any, dtype: Any) -> Any:
-        if run.generator_of is None:
+    def called(run: Evaluation, *values: Any, dtype: list[Any]) -> Any:
+        if run.session is None:
             raise InvalidArgumentError("only a run knows what it gives")
         results = func(*[each.array.copy() for each in values])
-        arrays = map(np.asarray, results if len(dtypes) > 1 else [results], dtypes)
+        arrays = map(np.asarray, results if len(dtype) > 1 else [results], dtype)
         return list(map(new_tensor, arrays))
 
-    operands, dtype = list(map(convert_to_tensor, inp)), BY_NUMPY[dtypes[0]]
-    made = get_default_graph().add("PyFunc", called, *operands, name=name, outputs=len(dtypes), dtype=dtype)
-    return made.outputs if several else made.outputs[0]
+    operands, outputs = list(map(convert_to_tensor, inp)), len(dtypes) if several else None
+    graph = get_default_graph()
+    return graph.add("PyFunc", called, *operands, name=name, outputs=outputs, dtype=dtypes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,12 @@ from autokit.static.tf.shapes import as_numpy
 # ---------------------------------------------------------------- element by element
 
 
-def _unary(kind: str, method: str) -> Callable[..., Any]:
+def _unary(kind: str, method: str) -> Any:
     """A function of one tensor: autokit's method."""
     return defines(kind, "x")(lambda x: getattr(x, method)())
 
 
-def _binary(kind: str, method: str) -> Callable[..., Any]:
+def _binary(kind: str, method: str) -> Any:
     """A function of two tensors, or of a tensor and a number: autokit's operator or method."""
 
     def apply(x: Any, y: Any) -> Any:
@@ -55,7 +54,7 @@ def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False)
 # ---------------------------------------------------------------- reductions
 
 
-def _reduction(kind: str, method: str) -> Callable[..., Any]:
+def _reduction(kind: str, method: str) -> Any:
     """A function that combines elements: autokit's method. The last two parameters have older names."""
 
     def apply(
@@ -131,7 +130,7 @@ _OTHERS = {"neg": negative, "abs": abs, "getitem": _slice}
 _OTHERS |= {"gt": greater, "ge": greater_equal, "lt": less, "le": less_equal}
 
 
-def bind_operators(kind: type, version_of: Callable[[Any], Any] = lambda function: function) -> None:
+def bind_operators(kind: type, version_of: Any = lambda function: function) -> None:
     """Let the operators of the class ``kind`` be these functions, or the versions of them that are given."""
 
     def operator(function: Any, name: str, turn: int) -> Any:

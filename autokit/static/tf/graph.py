@@ -10,15 +10,13 @@ session.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial, wraps
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import wraps
 from inspect import signature
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from autokit.base import doors
 from autokit.base.dtypes import BY_NUMPY
 from autokit.base.generator import Generator
 from autokit.engine.detours import new_array
@@ -31,33 +29,31 @@ from autokit.static.graph import mapped
 from autokit.static.tf.shapes import UNKNOWN, TensorShape, as_numpy, converted, different
 
 __all__ = [
-    *("Graph", "GraphKeys", "Operation", "Tensor", "add_to_collection", "control_dependencies"),
-    *("get_collection", "get_default_graph", "get_variable_scope", "name_scope", "reset_default_graph"),
-    "variable_scope",
+    *("Graph", "GraphKeys", "Operation", "Tensor", "add_to_collection", "constant", "control_dependencies"),
+    *("get_collection", "get_default_graph", "name_scope", "reset_default_graph"),
 ]
+
+DEFAULT = SimpleNamespace(graph=None, session=None)
+"""The graph to which operations are added, and the session of ``.run()`` and ``.eval()``."""
+
+
+def evaluated(element: Any, feed_dict: Any = None, session: Any = None) -> Any:
+    """Run it in ``session``, by default in that of the ``with`` block, and return a tensor's value."""
+    session = session or DEFAULT.session
+    if session is None:
+        raise ValueError(
+            "Cannot execute operation using `run()`: No default session is registered. Use `with "
+            "tf.Session() as sess:` or pass a session: `run(session=sess)`, `eval(session=sess)`"
+        )
+    return session.run(element, feed_dict)
 
 
 @dataclass
-class Scope:
-    """What the ``with`` blocks around an operation say.
+class VariableScope:
+    """What the ``with`` blocks say of variables: how names begin, and whether existing ones are given."""
 
-    Attributes
-    ----------
-    prefix, name : str
-        With which the names of operations begin, and those of variables.
-    reuse : bool or "auto"
-        Whether ``get_variable`` gives existing variables.
-    waits : tuple of Operation
-        What runs before.
-    phase : str
-        ``"forward"``, ``"backward"`` or ``"update"``.
-    """
-
-    prefix: str = ""
     name: str = ""
-    reuse: Any = False
-    waits: tuple[Any, ...] = ()
-    phase: str = "forward"
+    reuse: Any = False  # or "auto"
 
     def reuse_variables(self) -> None:
         """From here on, give the existing variables."""
@@ -75,25 +71,31 @@ class Operation:
         Called with the :class:`Evaluation`, the values of ``operands``, and ``settings``: what it computes.
     inputs, outputs : list of Tensor
         The tensors among the operands and the settings, and the results.
-    scope : Scope
+    prefix : str
+        With which names began where it was defined.
+    waits : tuple of Operation
+        What runs before.
+    phase : str
+        ``"forward"``, ``"backward"`` or ``"update"``.
     line : (str, int) or None
         The line of the program that defined it.
     place : int
         Its place in the program.
     """
 
+    example = None
+    run = evaluated
+
     def __init__(
         self, graph: Graph, name: str, kind: str, function: Any, operands: Any, settings: Any
     ) -> None:
-        self.graph, self.name, self.type, self.function = graph, name, kind, function
+        self.graph, self.name, self.type, self.function, self.op = graph, name, kind, function, self
         self.operands, self.settings = operands, settings
         self.inputs: list[Tensor] = tensors_in((operands, settings), Tensor)
-        self.line, self.scope, self.place = program_line(), graph.scopes[-1], len(graph.operations)
+        self.prefix, self.waits, self.phase = graph.prefix, graph.waits, graph.phase
+        self.line, self.place = program_line(), len(graph.operations)
         self.outputs: list[Any] = []
-
-    def run(self, feed_dict: Any = None, session: Any = None) -> None:
-        """Run it in ``session``, by default in that of the ``with`` block."""
-        default_session(session).run(self, feed_dict)
+        graph.named[name] = self
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
@@ -116,16 +118,18 @@ class Tensor:
 
     __array_priority__ = 1000
     is_variable = False
+    eval = evaluated
 
     def __init__(self, op: Operation) -> None:
         self.op, self.graph = op, op.graph
         self.name = f"{op.name}:{len(op.outputs)}"
+        self.graph.named[self.name] = self
         op.outputs.append(self)
 
     @property
     def example(self) -> Any:
         """What the definition computes it as; None where not even the number of dimensions is known."""
-        return self.graph.examples.values.get(self, [None])[-1]
+        return self.graph.examples.values.get(self)
 
     @property
     def dtype(self) -> Any:
@@ -133,6 +137,8 @@ class Tensor:
         if self.example is not None:
             return BY_NUMPY.get(self.example.array.dtype)
         told = self.op.settings.get("dtype")  # else it is most likely that of an operand
+        if isinstance(told, list):
+            told = told[self.op.outputs.index(self)]
         return self.op.inputs[0].dtype if told is None else BY_NUMPY[as_numpy(told)]
 
     def get_shape(self) -> TensorShape:
@@ -141,16 +147,12 @@ class Tensor:
 
     shape = property(get_shape)
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """Its value in ``session``, by default in that of the ``with`` block."""
-        return default_session(session).run(self, feed_dict)
-
     def __repr__(self) -> str:
         dtype = getattr(self.dtype, "name", "string")
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={dtype}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return doors.mimebundle(doors.program(outlined(needed([self.op]))[0]))
+        return outlined(needed([self]))._repr_mimebundle_()
 
     def __bool__(self) -> bool:
         raise _no_number("Using a `tf.Tensor` as a Python `bool` is not allowed.")
@@ -171,41 +173,40 @@ def _no_number(words: str) -> Exception:
 
 
 class Evaluation:
-    """Operations at work, one after the other, on autokit's tensors.
+    """Values of tensors, computed operation by operation.
 
     Parameters
     ----------
     given : dict
-        The values that tensors have before: variables, and what is fed.
-    generator_of : callable or None
-        The generator of an operation that draws random numbers. None while the graph is defined: then the
-        values are examples, which nothing checks or shows.
+        The values of variables, and what is fed.
+    session : Session or None
+        The one that runs. None while the graph is defined: then the values are examples, which nothing
+        checks or shows.
 
     Attributes
     ----------
     values : dict
-        For each tensor the values that it has one after the other: of a variable, the last is the newest.
-    changed : dict
-        For each variable that is assigned its newest value.
+        The value of each tensor: of a variable, the newest.
+    earlier : dict
+        For each variable that is assigned the values that it had before, one after the other.
     operation : Operation
         The one that is computing.
     """
 
     operation: Operation
 
-    def __init__(self, given: dict[Tensor, Any], generator_of: Callable[[Operation], Any] | None) -> None:
-        self.values = {tensor: [value] for tensor, value in given.items()}
-        self.generator_of = generator_of
-        self.changed: dict[Tensor, Any] = {}
+    def __init__(self, given: dict[Tensor, Any], session: Any = None) -> None:
+        self.values, self.session = given, session
+        self.earlier: dict[Tensor, list[Any]] = {}
 
-    def run(self, operations: Iterable[Operation]) -> Iterator[Operation]:
-        """Let ``operations`` compute, and yield each; an error says which of them failed."""
-        for operation in operations:
-            try:
-                self.compute(operation)
-            except Exception as error:
-                raise failed(error, operation) from error
-            yield operation
+    def run(self, operations: Iterable[Operation]) -> None:
+        """Let ``operations`` compute; an error says which of them failed."""
+        with enable_grad():
+            for operation in operations:
+                try:
+                    self.compute(operation)
+                except Exception as error:
+                    raise failed(error, operation) from error
 
     def compute(self, operation: Operation) -> None:
         """Let ``operation`` compute, if it does; outputs that are fed stay as they are."""
@@ -219,13 +220,13 @@ class Evaluation:
             DEFINED.reset(line)
         several = results if isinstance(results, tuple | list) else (results,)
         for tensor, value in zip(operation.outputs, several):
-            self.values.setdefault(tensor, [learning(value)])
+            self.values.setdefault(tensor, learning(value))
 
     def value_of(self, operand: Any) -> Any:
         """The newest value of a tensor; other operands are what they are."""
         if not isinstance(operand, Tensor):
             return operand
-        value = self.values.get(operand, [None])[-1]
+        value = self.values.get(operand)
         if value is None and operand.is_variable:
             words = f"Attempting to use uninitialized value {operand.op.name}"
             words += ": run tf.global_variables_initializer() first"
@@ -240,9 +241,13 @@ class Evaluation:
         if (newest.shape, newest.dtype) != (declared.shape, declared.dtype):
             given = f"{newest.dtype.name}{list(newest.shape)}: write tf.reshape or tf.cast"
             raise ValueError(f"Shapes and dtypes must be equal: {variable!r} cannot be assigned {given}")
-        self.values.setdefault(variable, []).append(newest)
-        self.changed[variable] = newest
+        self.earlier.setdefault(variable, []).append(self.values.get(variable))
+        self.values[variable] = newest
         return newest
+
+    def generator(self) -> Generator:
+        """What the operation that is computing draws its random numbers from."""
+        return self.session.generator_of(self.operation) if self.session else Generator()
 
 
 def learning(value: Any) -> Any:
@@ -258,14 +263,15 @@ class Graph:
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.named: dict[str, Any] = {}  # that of a scope is taken by None
-        self.scopes = [Scope()]
+        self.prefix, self.phase, self.variable_scope = "", "forward", VariableScope()
+        self.waits: tuple[Operation, ...] = ()
         self.seed: int | None = None
         self.collections: dict[str, list[Any]] = {}
-        self.examples = Evaluation({}, None)
+        self.examples = Evaluation({})
 
     def as_default(self) -> Any:
         """A ``with`` block whose operations are added to this graph."""
-        return inside(GRAPHS, self)
+        return changed(DEFAULT, graph=self)
 
     def get_operations(self) -> list[Operation]:
         """All operations, in the order of the program."""
@@ -280,18 +286,14 @@ class Graph:
 
     get_operation_by_name = get_tensor_by_name = named_element
 
-    def picture(self) -> Any:
-        """The graph to draw: a box for each operation, and one for the steps of an optimizer."""
-        return doors.program(outlined(self.operations)[0])
-
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        return doors.mimebundle(self.picture())
+        return outlined(self.operations)._repr_mimebundle_()
 
     def unique_name(self, name: str) -> str:
         """``name`` in the scope at hand, with a number where another operation has that name."""
         if name.endswith("/"):
             return name[:-1]  # a scope's: it is whole, and unique already
-        base = name = self.scopes[-1].prefix + name
+        base = name = self.prefix + name
         count = 0
         while name in self.named:
             count += 1
@@ -299,31 +301,36 @@ class Graph:
         self.named[name] = None
         return name
 
+    def unique_prefix(self, name: str) -> str:
+        """With which names begin in a new scope called ``name``, or in one that is given by its prefix."""
+        return name if name.endswith("/") or not name else self.unique_name(name) + "/"
+
     def add(
-        self, kind: str, function: Any, *operands: Any, name: Any = None, outputs: int = 1, **settings: Any
-    ) -> Operation:
-        """Define an operation with so many ``outputs``, with examples of them if its operands have some."""
+        self, kind: str, function: Any, *operands: Any, name: Any = None, outputs: Any = None, **settings: Any
+    ) -> Any:
+        """Define an operation with so many ``outputs``; return a list of them, or if there are none itself.
+
+        Without ``outputs`` it has one, which is returned. If the operands have examples, they have some, too.
+        """
         operation = Operation(self, self.unique_name(name or kind), kind, function, operands, settings)
-        for _ in range(outputs):
+        for _ in range(1 if outputs is None else outputs):
             Tensor(operation)
         if any([each.graph is not self for each in operation.inputs]):
             raise ValueError(f"{operation.inputs} has a tensor that is not an element of this graph.")
         if all([each.example is not None for each in operation.inputs]):
             self._define(operation)
         self.operations.append(operation)
-        self.named.update([(operation.name, operation), *[(each.name, each) for each in operation.outputs]])
-        return operation
+        return operation.outputs[0] if outputs is None else operation.outputs or operation
 
     def _define(self, operation: Operation) -> None:
         """Compute ``operation`` on examples, so that its outputs have shapes; a run may have to know more."""
         shapes = [each.shape for each in operation.inputs]
         try:
-            with enable_grad():
+            with enable_grad(), suppress(OpError):
                 self.examples.compute(operation)
-        except OpError:
-            pass
         except (RuntimeError, ValueError) as error:
-            pair = None if operation.settings else different(operation.type, shapes)
+            of_tensors = all([isinstance(each, Tensor) for each in operation.settings.values()])
+            pair = different(operation.type, shapes) if of_tensors else None
             if pair is not None:
                 listed = ", ".join([str(list(each)).replace(" ", "") for each in shapes])
                 raise ValueError(
@@ -340,101 +347,67 @@ def needed(wanted: Iterable[Any], fed: Container[Tensor] = ()) -> list[Operation
     waiting = list(wanted)
     while waiting:
         each = waiting.pop()
-        operation = getattr(each, "op", each)
-        if each not in fed and operation not in seen:
-            seen.add(operation)
-            waiting += [*operation.inputs, *operation.scope.waits]
+        if each not in fed and each.op not in seen:
+            seen.add(each.op)
+            waiting += [*each.op.inputs, *each.op.waits]
     return sorted(seen, key=lambda operation: operation.place)
 
 
-def outlined(operations: Iterable[Operation]) -> tuple[calls.Graph, dict[Any, calls.Node]]:
-    """``operations`` as a graph to look at, and its node for each output, or an operation without any."""
+def outlined(operations: Iterable[Operation]) -> calls.Graph:
+    """``operations`` as a graph to look at: a node for each output, or for an operation without any."""
     graph = calls.Graph()
     nodes: dict[Any, calls.Node] = {}
     for each in operations:
         kind = {"Placeholder": "input", "VariableV2": "state", "Const": "const"}.get(each.type, "call")
-        before = [*each.inputs, *[(getattr(one, "op", one).outputs or [one])[0] for one in each.scope.waits]]
-        operands = tuple([nodes[one] for one in before if one in nodes])
+        before = [*each.inputs, *[(one.outputs or [one])[0] for one in each.waits]]
+        args = tuple([nodes[one] for one in before if one in nodes])
         for end in each.outputs or [each]:
-            example = getattr(getattr(end, "example", None), "array", None)
-            node = nodes[end] = graph.add(
-                calls.Node(len(nodes), kind, each.type, None, operands, value=example)
-            )
+            example = getattr(end.example, "array", None)
+            node = nodes[end] = graph.add(calls.Node(len(nodes), kind, each.type, None, args, value=example))
             node.label = end.name if each.outputs[1:] else each.name
-            node.line, node.phase = each.line, each.scope.phase
-            node.operation = each.scope.prefix.rstrip("/") if node.phase == "update" else each.name
+            node.line, node.phase = each.line, each.phase
+            node.operation = each.prefix.rstrip("/") if node.phase == "update" else each.name
             node.shape = None if example is None else end.shape
-    return graph, nodes
+    return graph
 
 
-GRAPHS: list[Graph] = [Graph()]
-"""The default graphs, the innermost last."""
-
-SESSIONS: list[Any] = []
-"""The default sessions, the innermost last."""
+# ---------------------------------------------------------------- what is at hand
 
 
 @contextmanager
-def inside(stack: list[Any], one: Any) -> Iterator[Any]:
-    """A ``with`` block in which ``one`` is the last of ``stack``."""
-    stack.append(one)
+def changed(one: Any, **attributes: Any) -> Iterator[Any]:
+    """A ``with`` block in which ``one`` has other ``attributes``; it gives the first of them."""
+    before = {name: getattr(one, name) for name in attributes}
+    vars(one).update(attributes)
     try:
-        yield one
+        yield next(iter(attributes.values()))
     finally:
-        stack.pop()
+        vars(one).update(before)
 
 
 def get_default_graph() -> Graph:
     """The graph to which operations are added."""
-    return GRAPHS[-1]
+    return DEFAULT.graph
 
 
 def reset_default_graph() -> None:
     """Begin with an empty graph."""
-    GRAPHS[-1] = Graph()
+    DEFAULT.graph = Graph()
 
 
-def default_session(session: Any = None) -> Any:
-    """``session``, or that of the ``with`` block."""
-    if session is None and not SESSIONS:
-        raise ValueError(
-            "Cannot execute operation using `run()`: No default session is registered. Use `with "
-            "tf.Session() as sess:` or pass a session: `run(session=sess)`, `eval(session=sess)`"
-        )
-    return session or SESSIONS[-1]
+reset_default_graph()
 
 
-def get_variable_scope() -> Scope:
-    """The scope at hand."""
-    return get_default_graph().scopes[-1]
-
-
-def scoped(**changes: Any) -> Any:
-    """A ``with`` block in which the scope at hand has ``changes``."""
-    return inside(get_default_graph().scopes, replace(get_variable_scope(), **changes))
-
-
-@contextmanager
-def name_scope(name: str | None, default_name: str | None = None, values: Any = None) -> Iterator[str]:
+def name_scope(name: str) -> Any:
     """A ``with`` block in which names begin with ``name/``."""
-    name = name or default_name or ""
-    whole = name if name.endswith("/") or not name else get_default_graph().unique_name(name) + "/"
-    with scoped(prefix=whole):
-        yield whole
-
-
-@contextmanager
-def variable_scope(name_or_scope: Any, reuse: Any = None) -> Iterator[Scope]:
-    """A ``with`` block in which the names of variables, and of other operations, begin with ``name/``."""
-    outer = get_variable_scope()
-    name = getattr(name_or_scope, "name", None) or f"{outer.name}/{name_or_scope}".lstrip("/")
-    with name_scope(name.rpartition("/")[2]), scoped(name=name, reuse=reuse or outer.reuse) as scope:
-        yield scope
+    graph = get_default_graph()
+    return changed(graph, prefix=graph.unique_prefix(name))
 
 
 def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
     """A ``with`` block whose operations wait for ``control_inputs``; None ends the waiting."""
-    return scoped(waits=() if control_inputs is None else (*get_variable_scope().waits, *control_inputs))
+    graph, more = get_default_graph(), [each.op for each in control_inputs or ()]
+    return changed(graph, waits=() if control_inputs is None else (*graph.waits, *more))
 
 
 def add_to_collection(name: str, value: Any) -> None:
@@ -457,7 +430,7 @@ class GraphKeys:
 # ---------------------------------------------------------------- functions that define operations
 
 
-def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = None) -> Callable[..., Any]:
+def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[..., Any]:
     """Make a function that defines an operation from a function of autokit's tensors.
 
     Parameters
@@ -470,36 +443,32 @@ def defines(kind: str, operands: str = "", outputs: Callable[..., int] | None = 
     outputs : callable, optional
         Called with the operands and settings: how many outputs there are; by default one.
     """
-    tensors = operands.split()
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(function: Callable[..., Any]) -> Any:
         parameters = signature(function)
         draws = "rng" in parameters.parameters
 
-        def compute(evaluation: Evaluation, *values: Any, **settings: Any) -> Any:
+        def compute(run: Evaluation, **given: Any) -> Any:
             if draws:
-                source = evaluation.generator_of
-                settings["rng"] = source(evaluation.operation) if source else Generator()
-            return function(**dict(zip(tensors, values)), **settings)
+                given["rng"] = run.generator()
+            return function(**given)
 
         @wraps(function)
-        def define(*args: Any, name: str | None = None, **settings: Any) -> Any:
+        def define(*args: Any, name: Any = None, **settings: Any) -> Any:
             given = parameters.bind(*args, **settings).arguments
-            graph = get_default_graph()
-            values = as_operands([given.pop(each) for each in tensors], Tensor, partial(constant_of, graph))
-            count = 1 if outputs is None else outputs(*values, **given)
-            made = graph.add(kind, compute, *values, name=name, outputs=count, **given)
-            return made.outputs[0] if outputs is None else made.outputs
+            given |= lifted({each: given[each] for each in operands.split()}, Tensor, constant)
+            count = None if outputs is None else outputs(**given)
+            return get_default_graph().add(kind, compute, name=name, outputs=count, **given)
 
-        define.plain, define.operands = function, tensors  # type: ignore[attr-defined]
+        vars(define).update(plain=function, operands=operands.split())
         return define
 
     return decorate
 
 
-def as_operands(values: list[Any], kind: type, constant: Callable[[Any], Any]) -> list[Any]:
-    """``values`` as tensors of the class ``kind``; numbers stay numbers, if there is a tensor beside them."""
-    dtype: Any = next((each.dtype for each in tensors_in(values, kind)), None)
+def lifted(operands: dict[str, Any], kind: type, constant: Any) -> dict[str, Any]:
+    """``operands`` as tensors of the class ``kind``; numbers stay numbers if there is a tensor beside."""
+    dtype: Any = next((each.dtype for each in tensors_in(operands, kind)), None)
 
     def lift(value: Any) -> Any:
         if isinstance(value, kind) or dtype and isinstance(value, bool | int | float):
@@ -510,9 +479,10 @@ def as_operands(values: list[Any], kind: type, constant: Callable[[Any], Any]) -
         is_float = dtype and dtype.is_floating_point and array.dtype.kind in "fi"
         return constant(array.astype(dtype.numpy) if is_float else array)
 
-    return list(map(lift, values))
+    return {name: lift(value) for name, value in operands.items()}
 
 
-def constant_of(graph: Graph, array: np.ndarray, name: str | None = None) -> Tensor:
-    """The output of a new operation ``Const``."""
-    return graph.add("Const", lambda evaluation: new_tensor(new_array(array)), name=name).outputs[0]
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: Any = None) -> Tensor:
+    """A tensor with the numbers ``value``; one number fills ``shape``."""
+    array = converted(value, dtype, shape)
+    return get_default_graph().add("Const", lambda run: new_tensor(new_array(array)), name=name)

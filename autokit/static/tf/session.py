@@ -7,9 +7,7 @@ open.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from random import getrandbits
 from types import SimpleNamespace
 from typing import Any
@@ -17,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from autokit.base.generator import Generator
-from autokit.engine.modes import enable_grad, set_grad_enabled
+from autokit.engine.modes import set_grad_enabled
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import StaticError, described
-from autokit.static.graph import Node, mapped
+from autokit.static.graph import mapped
 from autokit.static.step import Step
-from autokit.static.tf import graph as graphs
-from autokit.static.tf.graph import Evaluation, Graph, Operation, Tensor, learning
+from autokit.static.tf.graph import DEFAULT, Evaluation, Operation, Tensor, changed, learning, needed
 
 __all__ = ["ConfigProto", "InteractiveSession", "RunOptions", "Session"]
 
@@ -42,42 +39,34 @@ class Program:
     ----------
     operations : list of Operation
         What it computes, in this order.
-    graph : Graph
-        The operations to look at, and ``nodes`` the node of each output.
     step : Step or None
         The program as a static graph of NumPy's calls.
-    results : list of Tensor
-        What the last run fetched that went by :meth:`steps`.
     """
 
     def __init__(self, session: Session, fetches: list[Any], fed: list[Tensor]) -> None:
-        self.session, self.fed, self.runs = session, fed, 0
+        self.session, self.fetches, self.fed, self.runs = session, fetches, fed, 0
         self.fetched = [each for each in fetches if isinstance(each, Tensor)]
-        self.operations = graphs.needed(fetches, fed)
-        self.given = [each.op for each in fed if each.op not in self.operations]
-        self.graph, self.nodes = graphs.outlined([*self.given, *self.operations])
+        self.operations = needed(fetches, fed)
         self.step: Step | None = None
         if not any([each.type in IN_PYTHON for each in self.operations]):
-            passes: list[str] | None = None if session.compiled else []
-            self.step = Step(lambda *feeds: self.end(self.evaluated(feeds)), passes=passes)
+            self.step = Step(self.eagerly, passes=None if session.compiled else [])
 
     def begin(self, feeds: Sequence[np.ndarray]) -> Evaluation:
         """What is to evaluate the operations."""
         fed = zip(self.fed, map(learning, map(new_tensor, feeds)))
-        return Evaluation({**self.session.variables, **dict(fed)}, self.session.generator_of)
+        return Evaluation({**self.session.variables, **dict(fed)}, self.session)
 
-    def evaluated(self, feeds: Sequence[np.ndarray]) -> Evaluation:
-        """What has evaluated the operations; no variable has changed yet."""
+    def eagerly(self, *feeds: np.ndarray) -> list[Value]:
+        """Run it operation by operation."""
         evaluation = self.begin(feeds)
-        with enable_grad():
-            deque(evaluation.run(self.operations), 0)
-        return evaluation
+        evaluation.run(self.operations)
+        return self.end(evaluation)
 
     def end(self, evaluation: Evaluation) -> list[Value]:
         """Write the variables; return what is fetched of tensors, which sees nothing of that."""
         results = [evaluation.value_of(each).clone().detach() for each in self.fetched]
-        for variable, value in evaluation.changed.items():
-            self.session.load(variable, value)
+        for variable in evaluation.earlier:
+            self.session.load(variable, evaluation.values[variable])
         return results
 
     def run(self, feeds: Sequence[np.ndarray]) -> list[Value]:
@@ -89,20 +78,9 @@ class Program:
             except StaticError:  # it needs numbers, as for a shape that is computed
                 self.step = None
             except Exception:
-                self.evaluated(feeds)  # which says what operation fails
+                self.begin(feeds).run(self.operations)  # which says what operation fails
                 raise
-        return self.end(self.evaluated(feeds))
-
-    def steps(self, feeds: Sequence[np.ndarray], values: dict[Node, Any]) -> Iterator[tuple[Node, Any]]:
-        """Compute operation by operation, and yield each node with its value; at the end as :meth:`run`."""
-        evaluation = self.begin(feeds)
-        for operation in chain(self.given, evaluation.run(self.operations)):
-            for end in operation.outputs or [operation]:
-                value = evaluation.values.get(end, [None])[-1]
-                node = self.nodes[end]
-                values[node] = None if value is None else value.array
-                yield node, values[node]
-        self.results = self.end(evaluation)
+        return self.eagerly(*feeds)
 
 
 class Session:
@@ -129,10 +107,8 @@ class Session:
     [2. 4. 6.]
     """
 
-    def __init__(
-        self, target: str = "", graph: Graph | None = None, config: Any = None, compiled: bool = True
-    ) -> None:
-        self.graph, self.compiled = graph or graphs.get_default_graph(), compiled
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None, compiled: Any = True) -> None:
+        self.graph, self.compiled = graph or DEFAULT.graph, compiled
         self.variables: dict[Tensor, Value] = {}
         self.generators: dict[Operation, Any] = {}
         self.programs: dict[Any, Program] = {}
@@ -177,13 +153,14 @@ class Session:
         ValueError
             If a value has another shape than the tensor that it is fed to.
         """
-        program, feeds, wanted = self.prepare(fetches, feed_dict)
+        program, feeds = self.prepare(fetches, feed_dict)
         results = iter(self.execute(program, feeds))
-        values = iter([next(results).array[()] if isinstance(each, Tensor) else None for each in wanted])
+        fetched = [next(results).array[()] if isinstance(each, Tensor) else None for each in program.fetches]
+        values = iter(fetched)
         return mapped(fetches, lambda _: next(values))
 
-    def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[np.ndarray], list[Any]]:
-        """The program for these fetches and sizes, the arrays to feed, and the graph's elements to fetch."""
+    def prepare(self, fetches: Any, feed_dict: Any) -> tuple[Program, list[np.ndarray]]:
+        """The program for these fetches and sizes, and the arrays to feed."""
         wanted: list[Any] = []
         mapped(fetches, lambda each: wanted.append(self._element(each)))
         fed = dict([self._fed(name, value) for name, value in (feed_dict or {}).items()])
@@ -191,7 +168,7 @@ class Session:
         program = self.programs.get(key)
         if program is None:
             program = self.programs[key] = Program(self, wanted, list(fed))
-        return program, list(fed.values()), wanted
+        return program, list(fed.values())
 
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Value]:
         """Run ``program``; return what is fetched of tensors. A debugger does it in its own way."""
@@ -238,23 +215,22 @@ class Session:
 
     # ------------------------------------------------------------ as a default
 
-    def as_default(self) -> Session:
+    def as_default(self) -> Any:
         """A ``with`` block in which ``.run()`` and ``.eval()`` use this session."""
-        return self
+        return changed(DEFAULT, session=self)
 
     def __enter__(self) -> Session:
-        graphs.SESSIONS.append(self)
-        graphs.GRAPHS.append(self.graph)
+        self.block = changed(DEFAULT, session=self, graph=self.graph)
+        self.block.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.close()
-        graphs.GRAPHS.pop()
+    def __exit__(self, *error: Any) -> None:
+        self.block.__exit__(*error)
 
     def close(self) -> None:
         """No longer be the default."""
-        if self in graphs.SESSIONS:
-            graphs.SESSIONS.remove(self)
+        if DEFAULT.session is self:
+            DEFAULT.session = None
 
 
 class InteractiveSession(Session):
@@ -262,7 +238,7 @@ class InteractiveSession(Session):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        graphs.SESSIONS.append(self)
+        DEFAULT.session = self
 
 
 class ConfigProto(SimpleNamespace):

@@ -17,7 +17,7 @@ from autokit.base import dtypes
 OPEN = (211, 223, 227, 229, 233, 239, 241, 251)
 """For each dimension the size that stands for an unknown one."""
 
-_NAMES = {"float": "float32", "double": "float64", "int": "int32", float: "float32", int: "int32"}
+_NAMES = {float: "float32", int: "int32"}
 
 
 class Dimension(int):
@@ -87,12 +87,18 @@ def different(kind: str, shapes: list[TensorShape]) -> tuple[int, int] | None:
 
 
 def as_numpy(dtype: Any) -> np.dtype[Any]:
-    """NumPy's dtype for TensorFlow's, which may be a name; ``"float"`` is float32."""
+    """NumPy's dtype for TensorFlow's, which may be a name, or Python's ``float``."""
     return dtypes.as_dtype(_NAMES.get(dtype, dtype)).numpy
 
 
-def converted(value: Any, dtype: Any = None) -> np.ndarray:
-    """``value`` as an array; Python's numbers become float32 and int32, as TensorFlow's do."""
+def converted(value: Any, dtype: Any = None, shape: Any = None) -> np.ndarray:
+    """``value`` as an array; Python's numbers become float32 and int32, as TensorFlow's do.
+
+    One number fills ``shape``.
+    """
+    if shape is not None:
+        array = converted(value, dtype)
+        return np.full(shape, array) if array.size == 1 else array.reshape(shape)
     if dtype is not None:
         return np.array(value, as_numpy(dtype))
     array = np.array(value)

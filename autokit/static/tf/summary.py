@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from autokit.static.tf.absent import absent
-from autokit.static.tf.graph import Graph
+from autokit.static.tf.graph import Graph, outlined
 
 
 class FileWriter:
@@ -14,7 +14,7 @@ class FileWriter:
 
     def __init__(self, logdir: str, graph: Graph) -> None:
         os.makedirs(logdir, exist_ok=True)
-        graph.picture().save(os.path.join(logdir, "graph.html"))
+        outlined(graph.operations).picture().save(os.path.join(logdir, "graph.html"))
 
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Refuse: there are no summaries."""

@@ -15,7 +15,7 @@ from autokit.static.errors import NotFoundError, described
 from autokit.static.tf import values
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import sqrt
-from autokit.static.tf.graph import Evaluation, Operation, Tensor, name_scope, needed, scoped
+from autokit.static.tf.graph import Evaluation, Operation, Tensor, changed, name_scope, needed
 
 
 def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
@@ -30,14 +30,15 @@ def gradients(ys: Any, xs: Any, name: str = "gradients") -> list[Tensor | None]:
             )
 
     def derive(run: Evaluation, *ends: Any) -> list[Any]:
-        return _derivatives([run.values.get(x, []) for x in sources], ends)
+        leaves = [[*run.earlier.get(x, []), run.values.get(x)] for x in sources]
+        found = derivatives(ends, [leaf for group in leaves for leaf in group], create_graph=True)
+        parts = [[found[leaf] for leaf in group if leaf in found] for group in leaves]
+        return [sum(each[1:], each[0]) if each else None for each in parts]
 
-    with scoped(phase="backward"):
-        slopes = graph.add("Gradients", derive, *ends, name=name, outputs=len(sources)).outputs
-    missing = [
-        x not in behind or graph.examples.values.get(g, [x])[0] is None for x, g in zip(sources, slopes)
-    ]
-    return [None if is_missing else slope for is_missing, slope in zip(missing, slopes)]
+    with changed(graph, phase="backward"):
+        slopes = graph.add("Gradients", derive, *ends, name=name, outputs=len(sources))
+    unused = [x not in behind or graph.examples.values.get(g, x) is None for x, g in zip(sources, slopes)]
+    return [None if is_unused else slope for is_unused, slope in zip(unused, slopes)]
 
 
 def _behind(tensors: Any) -> set[Tensor]:
@@ -45,16 +46,17 @@ def _behind(tensors: Any) -> set[Tensor]:
     return {*tensors, *[each for operation in needed(tensors) for each in operation.inputs]}
 
 
-def _derivatives(sources: list[list[Any]], ends: Any) -> list[Any]:
-    """A variable has several leaves, the values that it had one after the other: their derivatives add up."""
-    leaves = [leaf for group in sources for leaf in group if leaf is not None and leaf._requires_grad]
-    used = [end for end in ends if end._requires_grad]
-    if not used or not leaves:
-        return [None] * len(sources)
-    slopes = grad(used, leaves, [ones_like(end) for end in used], create_graph=True, allow_unused=True)
-    found = {leaf: slope for leaf, slope in zip(leaves, slopes) if slope is not None}
-    parts: list[list[Any]] = [[found[leaf] for leaf in group if leaf in found] for group in sources]
-    return [sum(each[1:], each[0]) if each else None for each in parts]
+def derivatives(ends: Any, leaves: Any, **settings: Any) -> dict[Any, Any]:
+    """The derivatives of the sum of ``ends`` by those of ``leaves`` that take part.
+
+    A variable has several leaves, the values that it had one after the other.
+    """
+    ends = [each for each in ends if each._requires_grad]
+    leaves = [each for each in leaves if each is not None and each._requires_grad]
+    if not ends or not leaves:
+        return {}
+    slopes = grad(ends, leaves, [ones_like(end) for end in ends], allow_unused=True, **settings)
+    return {leaf: slope for leaf, slope in zip(leaves, slopes) if slope is not None}
 
 
 class Optimizer:
@@ -73,9 +75,7 @@ class Optimizer:
     def __init__(self, learning_rate: Any, name: str, step: Callable[..., Any], *slots: float) -> None:
         self.rate, self.name, self.step, self.slots = learning_rate, name, step, slots
 
-    def minimize(
-        self, loss: Tensor, global_step: Any = None, var_list: Any = None, name: Any = None
-    ) -> Operation:
+    def minimize(self, loss: Any, global_step: Any = None, var_list: Any = None, name: Any = None) -> Any:
         """The operation that takes one step: it computes the gradients, and changes the variables."""
         return self.apply_gradients(self.compute_gradients(loss, var_list), global_step, name)
 
@@ -87,23 +87,19 @@ class Optimizer:
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: Any = None) -> Operation:
         """The operation that changes the variables by gradients, and counts the step."""
         pairs = list(grads_and_vars)
-        with scoped(phase="update"), name_scope(name or self.name) as scope:
-            changes: list[Any] = [
-                self._change(slope, variable) for slope, variable in pairs if slope is not None
-            ]
+        with changed(pairs[0][1].graph, phase="update"), name_scope(name or self.name) as scope:
+            changes = [self._change(*pair) for pair in pairs if pair[0] is not None]
             if not changes:
                 names = [repr(variable) for _, variable in pairs]
                 raise ValueError(f"No gradients provided for any variable: loss depends on none of {names}.")
             if global_step is not None:
-                changes.append(values.assign_add(global_step, 1))
+                changes.append(values.assign_add(global_step, 1).op)
             return values.group(*changes, name=scope)
 
     def _change(self, slope: Tensor, variable: Any) -> Operation:
         """The operation that changes one variable and its slots."""
         zeros = np.zeros_like(variable.example.array)
-        slots = [
-            values.Variable(zeros + value, trainable=False, name=variable.op.name) for value in self.slots
-        ]
+        slots = [values.Variable(zeros + value, False, variable.op.name) for value in self.slots]
         new = self.step(self.rate, slope, variable, *slots)
         return values.group(*[values.assign(each, value) for each, value in zip([variable, *slots], new)])
 

@@ -6,7 +6,6 @@ in which the program defines them; TensorFlow leaves that order open, but for ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import erf
 from typing import Any
 
@@ -19,47 +18,36 @@ from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
 from autokit.static.tf.functions import identity
-from autokit.static.tf.graph import GraphKeys, Operation, Tensor, defines, get_default_graph
-from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy, converted
+from autokit.static.tf.graph import GraphKeys, Operation, Tensor, constant, defines, get_default_graph
+from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy
 
 float32 = dtypes.BY_NAME["float32"]
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Tensor:
     """A tensor that each run feeds; sizes that are None, or a shape that is left out, may be any."""
-    graph, kind = get_default_graph(), dtypes.BY_NUMPY[as_numpy(dtype)]
-    made = graph.add("Placeholder", _not_fed, name=name, dtype=kind).outputs[0]
-    if shape is not None:
-        sizes = [prime if size is UNKNOWN else size for size, prime in zip(TensorShape(shape), OPEN)]
-        zeros = np.broadcast_to(np.zeros((), kind.numpy), sizes)
-        graph.examples.values[made] = [graphs.learning(new_tensor(zeros))]
-    return made
+    declared = TensorShape(shape)
+
+    def not_fed(run: graphs.Evaluation, dtype: Any) -> Any:
+        if run.session is None and declared.dims is not None:
+            sizes = [prime if size is UNKNOWN else size for size, prime in zip(declared, OPEN)]
+            return new_tensor(np.broadcast_to(np.zeros((), dtype.numpy), sizes))
+        name, kind = run.operation.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
+        listed = str(declared).strip("(),").replace(" ", "")
+        raise InvalidArgumentError(
+            f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{listed}]: "
+            f"write session.run(…, feed_dict={{{name}: …}})"
+        )
+
+    return get_default_graph().add("Placeholder", not_fed, name=name, dtype=dtypes.BY_NUMPY[as_numpy(dtype)])
 
 
-def _not_fed(run: graphs.Evaluation, dtype: Any) -> None:
-    tensor = run.operation.outputs[0]
-    name, kind = tensor.op.name, {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
-    shape = str(tensor.shape).strip("(),").replace(" ", "")
-    raise InvalidArgumentError(
-        f"You must feed a value for placeholder tensor '{name}' with dtype {kind} and shape [{shape}]: write "
-        f"session.run(…, feed_dict={{{name}: …}})"
-    )
-
-
-def placeholder_with_default(input: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder_with_default(input: Any, shape: Any = None, name: Any = None) -> Tensor:
     """A tensor that a run may feed; otherwise it is ``input``."""
     return identity(input, name=name or "PlaceholderWithDefault")
 
 
-def constant(value: Any, dtype: Any = None, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor with the numbers ``value``; one number fills ``shape``."""
-    array = converted(value, dtype)
-    if shape is not None:
-        array = np.full(shape, array) if array.size == 1 else array.reshape(shape)
-    return graphs.constant_of(get_default_graph(), array, name)
-
-
-def convert_to_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Tensor:
+def convert_to_tensor(value: Any, dtype: Any = None, name: Any = None) -> Tensor:
     """``value`` as a tensor of the graph."""
     return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
 
@@ -119,12 +107,9 @@ def truncated_normal(
     shape: Any, mean: Any = 0, stddev: Any = 1, dtype: Any = float32, seed: Any = None, rng: Any = None
 ) -> Any:
     """Normal random numbers that lie at most two standard deviations from the mean."""
-    root, inside = (
-        2**0.5,
-        erf(2**0.5),
-    )  # so many of all lie there: the inverse of their distribution gives them
-    even = random_uniform.plain(shape, -inside, inside, dtype, rng=rng)
-    return even.erfinv() * (root * stddev) + mean
+    part = erf(2**0.5)  # of all that lies there: the inverse of its distribution gives the numbers
+    even = random_uniform.plain(shape, -part, part, dtype, rng=rng)
+    return even.erfinv() * (2**0.5 * stddev) + mean
 
 
 # ---------------------------------------------------------------- variables
@@ -133,7 +118,7 @@ def truncated_normal(
 def assign(ref: Any, value: Any, name: str = "Assign") -> Tensor:
     """Change a variable in each run that needs it; the result is the new value."""
     value = value if isinstance(value, Tensor) else constant(value, ref.dtype, name=f"{ref.op.name}/value")
-    return ref.graph.add("Assign", lambda run, new: run.assign(ref, new), value, name=name).outputs[0]
+    return ref.graph.add("Assign", lambda run, new: run.assign(ref, new), value, name=name)
 
 
 def assign_add(ref: Any, value: Any, name: str = "AssignAdd") -> Tensor:
@@ -171,9 +156,8 @@ class Variable(Tensor):
             if value.example is None:
                 raise ValueError("initial_value must have a shape specified")
             super().__init__(graph.add("VariableV2", None, name=name, outputs=0))
-            graph.named[self.name] = self
             zeros = new_tensor(np.zeros(value.example.shape, as_numpy(dtype or value.dtype)))
-            graph.examples.values[self] = [graphs.learning(zeros)]
+            graph.examples.values[self] = graphs.learning(zeros)
             self.initializer = self.assign(value, f"{name}Assign/").op
         graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
         if trainable:
@@ -212,11 +196,24 @@ def group(*inputs: Any, name: str = "group_deps") -> Operation:
 AUTO_REUSE = "auto"
 
 
+def get_variable_scope() -> graphs.VariableScope:
+    """The scope at hand."""
+    return get_default_graph().variable_scope
+
+
+def variable_scope(name_or_scope: Any, reuse: Any = None) -> Any:
+    """A ``with`` block in which the names of variables, and of other operations, begin with ``name/``."""
+    graph, outer = get_default_graph(), get_variable_scope()
+    name = getattr(name_or_scope, "name", f"{outer.name}/{name_or_scope}".lstrip("/"))
+    inner, prefix = graphs.VariableScope(name, reuse or outer.reuse), name.rpartition("/")[2]
+    return graphs.changed(graph, variable_scope=inner, prefix=graph.unique_prefix(prefix))
+
+
 def get_variable(
     name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, trainable: bool = True
 ) -> Variable:
     """The variable of this name in the variable scope: a new one, or under ``reuse`` the existing one."""
-    scope = graphs.get_variable_scope()
+    scope = get_variable_scope()
     name = f"{scope.name}/{name}".lstrip("/")
     found = next((each for each in global_variables() if each.op.name == name), None)
     if found is not None and scope.reuse:
@@ -241,15 +238,5 @@ def _glorot_uniform(shape: Any, dtype: Any) -> Tensor:
     return random_uniform(shape, -limit, limit, dtype)
 
 
-def _initializer(create: Callable[..., Tensor]) -> Callable[..., Any]:
-    """The function that, called with settings, gives an initializer: a function of shape and dtype."""
-    return lambda *args, **settings: lambda shape, dtype: create(shape, *args, dtype=dtype, **settings)
-
-
-zeros_initializer, random_normal_initializer = _initializer(zeros), _initializer(random_normal)
-truncated_normal_initializer = _initializer(truncated_normal)
-constant_initializer = _initializer(lambda shape, value=0, dtype=None: constant(value, dtype, shape))
-
-__all__ = [
-    name for name, each in globals().items() if getattr(each, "__module__", "") == __name__ and name[0] != "_"
-] + ["AUTO_REUSE"]
+_own = [name for name, each in globals().items() if getattr(each, "__module__", "") == __name__]
+__all__ = ["AUTO_REUSE", *[name for name in _own if name[0] != "_"]]
