@@ -11,11 +11,11 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 from __future__ import annotations
 
 from itertools import groupby
-from operator import getitem
 from typing import Any
 
 from autokit.static import emit_numpy
 from autokit.static.graph import Graph, Node
+from autokit.static.traced import getitem
 
 CALLS = ("view", "call", "draw", "check")
 """The kinds of the nodes that are computed in each run."""
@@ -51,8 +51,9 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
             roots.append(call)
             for k, part in enumerate([twins[node] for node in function.outputs]):
                 part.name, part.function, part.args, part.settings = "part", getitem, (call, k), {}
-            checks = [twins[node] for node in run if node.kind == "check"]
-            program.nodes = [node for node in program.nodes if node not in checks]
+            # No check may stay, which would run for its own sake.
+            for node in run:
+                twins[node].kind = "call"
             for state in function.states.values():
                 del program.updates[twins[state]]
     program.nodes = program.needed([*roots, *program.roots()])

@@ -94,7 +94,7 @@ def compiled(source: str, name: str) -> Callable[[int, int], int]:
     if not kept:
         module: dict[str, Any] = {}
         exec(source, module)
-        made: Any = numba.cfunc(types.int64(types.int64, types.int64), error_model="numpy")(module[name])
+        made: Any = numba.cfunc("int64(int64, int64)", error_model="numpy")(module[name])
         kept = made.native_name, made._library.serialize_using_object_code()
         with suppress(OSError):
             if is_own:

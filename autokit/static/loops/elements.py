@@ -108,7 +108,10 @@ def operands_of(node: Node) -> list[tuple[Any, np.dtype[Any]]]:
     elif node.function is np.where:
         kinds = [TRUTH, node.dtype, node.dtype]
     elif node.function is np.take_along_axis:
-        kinds, values = [np.dtype(np.int64)], node.args[1:]
+        array, index, axis = node.args
+        if axis not in (-1, len(array.shape) - 1) or node.shape[:-1] != array.shape[:-1]:
+            raise ValueError("this selects from columns")
+        kinds, values = [np.dtype(np.int64)], (index,)
     elif not is_reduction(node) and node.function not in (astype, np.copy):
         given = [getattr(value, "dtype", type(value)) for value in node.args]
         wanted = (*[None] * len(given), node.settings.get("dtype"))
@@ -123,31 +126,24 @@ def _operand(value: Any, shape: tuple[int, ...]) -> Any:
     return place_of(value, shape) if isinstance(value, Node) else value
 
 
-def row_of(node: Node) -> Place:
-    """Where that lies from which ``take_along_axis`` selects an element of each row."""
-    array, _, axis = node.args
-    if axis not in (-1, len(array.shape) - 1) or node.shape[:-1] != array.shape[:-1]:
-        raise ValueError("this selects from columns")
-    return place_of(array, array.shape)
-
-
 def loop_of(node: Node) -> tuple[int, int, list[Place]]:
     """NumPy's own loop for a row: its address, what it is given, and where operands and result lie.
 
     It takes several numbers at once where LLVM's functions, as ``exp``, take one.
     """
-    places, ufunc = [], node.function
+    ufunc: Any = node.function
+    places = list[Place]()
     for value, dtype in operands_of(node):
-        memory = value if isinstance(value, Place) else Node(0, "const", "", value=np.array(value, dtype))
-        places.append(memory if isinstance(memory, Place) else place_of(memory, node.shape))
-        if places[-1].dtype != dtype:
+        if not isinstance(value, Place):
+            value = place_of(Node(0, "const", "", value=np.array(value, dtype)), node.shape)
+        if value.dtype != dtype:
             raise ValueError("NumPy casts this operand first")
-    result = result_of(node)
+        places.append(value)
     kinds = "".join([place.dtype.char for place in places])
-    number = ufunc.types.index(f"{kinds}->{result.dtype.char}")  # type: ignore[union-attr]
+    number = ufunc.types.index(f"{kinds}->{node.dtype.char}")
     fields = (ctypes.c_ssize_t * 6).from_address(id(ufunc))  # the last ones are tables, for all dtypes
     routine, data = [ctypes.c_ssize_t.from_address(table + 8 * number).value for table in fields[4:]]
-    return routine, data, [*places, result]
+    return routine, data, [*places, result_of(node)]
 
 
 def matrix_of(node: Node, dtype: np.dtype[Any]) -> tuple[Place, bool, int]:

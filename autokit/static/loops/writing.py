@@ -156,9 +156,9 @@ class Text:
             if node.kind == "check":
                 return [f"if not {read[0]}: return 1"]
             if may_stop(node):  # at an index, which counts from the end if it is negative
-                size = node.args[0].shape[-1]
+                array, size = node.args[0], node.args[0].shape[-1]
                 lines.append(f"if not -{size} <= {read[0]} < {size}: return 1")
-                value = self._element(elements.row_of(node), f"({read[0]} % {size})")
+                value = self._element(place_of(array, array.shape), f"({read[0]} % {size})")
             else:
                 value = FORMS[node.name].format(*read)
             lines.append(f"{self.names[node]} = {node.dtype.name}({value})")
@@ -171,7 +171,8 @@ class Text:
         shape, result, kind = shape_of_loops(node), elements.result_of(node), node.dtype.name
         axes, memory = range(len(shape)), self._element(result)
         kept = [axis for axis in axes if result.strides[axis]]
-        in_rows, is_sum = kept[-1:] == [*axes[-1:]], node.function == np.add.reduce and node.dtype.kind == "f"
+        in_rows = kept[-1:] == [*axes[-1:]]
+        is_sum = node.name == "add.reduce" and node.dtype.kind == "f"
         wide = "float64" if is_sum and not in_rows else kind  # long sums of float32 round too often
         form = "plus({0}, {1})" if is_sum else FORMS[node.name.removesuffix(".reduce")]
         total = memory if in_rows else self.names[node]
@@ -213,17 +214,18 @@ class Loops(Text, OwnMemory):
 
     def __init__(self, graph: Graph, calls: list[Node], name: str, is_last: bool) -> None:
         super().__init__(calls)
-        self.graph, self.calls, self.name, roots = graph, calls, name, dict[Node, Node]()
-        users, owners = graph.users(), Lives(graph).owners
+        self.graph, self.name = graph, name
+        users, owners, roots = graph.users(), Lives(graph).owners, dict[Node, Node]()
         for node in reversed(calls):
-            readers = [user for user in users[node] if user in calls or user.kind == "view"]
+            readers = [user for user in users[node] if user in roots or user.kind == "view"]
             roots[node] = _root(node, {user if is_product(user) else roots.get(user) for user in readers})
         checked = set(graph.needed([node for node in calls if may_stop(node)]))
         times = {node: (node not in checked, time) for time, node in enumerate(calls)}
         order = sorted(calls, key=lambda node: (times[roots[node]], not is_product(node)))
         self.loops = [list(loop) for _, loop in groupby(order, roots.__getitem__)]
         ends = {owner for node in [*graph.outputs, *graph.updates.values()] for owner in owners[node]}
-        free = is_last and all([owner.kind != "input" for owner in ends])  # it may share a state's memory
+        # An input that is read at the end may lie in the memory of a state.
+        free = is_last and all([owner.kind != "input" for owner in ends])
         for state, node in graph.updates.items():
             if free and node in roots and node not in self.states and state not in ends:
                 self._overwrite(state, node)
@@ -247,36 +249,37 @@ class Loops(Text, OwnMemory):
         results = tuple([memory[self.states.get(node, node)] for node in self.outputs])
         given, function, start = self.given, self.function, numbers.ctypes.data
 
-        def run(*args: Any) -> tuple[np.ndarray, ...]:
+        def run(*args: Any, alive: Any = (memory, numbers)) -> tuple[np.ndarray, ...]:
             if function(start, id(args)):
                 copies = tuple([np.array(array, node.dtype, order="C") for array, node in zip(args, given)])
                 if function(start, id(copies)):
                     self._explain(args)
             return results
 
-        run.memory = memory, numbers  # type: ignore[attr-defined]  # for as long as their addresses are used
         return run
 
     def _explain(self, args: tuple[Any, ...]) -> None:
         """Raise what stopped a run: the same calls, one by one. The states are as they were before."""
         values = {state: state.value for state in self.graph.states} | dict(zip(self.given, args))
-        inner = {each for each in self.graph.nodes if each.kind in ("const", "view")}.union(self.calls)
-        rest = [node for node in self.graph.nodes if node in inner and node not in values]
-        list(interpret((node for node in rest if values.keys() >= set(node.operands())), values))
-        raise RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
+        for node in self.graph.nodes:
+            is_inner = node in self.names or node.kind in ("const", "view")
+            if is_inner and node not in values and values.keys() >= set(node.operands()):
+                list(interpret([node], values))
+        raise RuntimeError(f"{self.name} was stopped by a check that holds in NumPy")
 
     def _arguments(self) -> list[str]:
         """Whether the arrays are those that are expected, by the fields of NumPy's ``PyArrayObject``."""
-        lines = list[str]()
+        lines, array = list[str](), self._number(id(np.ndarray))
+        states = [f"({self._number(state)}, {state.value.nbytes})" for state in self.states.values()]
         for k, node in enumerate(self.given):
-            array, dtype = self._number(id(np.ndarray)), self._number(id(node.dtype))
-            others = [f"x{k}[1] != {array}", f"x{k}[7] != {dtype}", f"x{k}[8] & {WHOLE} != {WHOLE}"]
-            others.append(f"x{k}[3] & 0xFFFFFFFF != {len(node.shape)}")
-            others += [f"pointer(x{k}[4], int64)[{axis}] != {size}" for axis, size in enumerate(node.shape)]
-            for state in self.states.values():
-                start = self._number(state)
-                others.append(f"{start} - {node.value.nbytes} < x{k}[2] < {start} + {state.value.nbytes}")
-            lines += [f"x{k} = pointer(x[{FIRST + k}], int64)", f"if {' or '.join(others)}: return 1"]
+            x, fields = f"x{k}", [f"{array} ^ x{k}[1]", f"{self._number(id(node.dtype))} ^ x{k}[7]"]
+            fields += [f"{WHOLE} ^ x{k}[8] & {WHOLE}", f"{len(node.shape)} ^ x{k}[3] & 0xFFFFFFFF"]
+            sizes = [f"{size} ^ pointer({x}[4], int64)[{axis}]" for axis, size in enumerate(node.shape)]
+            lines.append(f"{x} = pointer(x[{FIRST + k}], int64)")
+            lines += [f"if {' | '.join(unlike)}: return 1" for unlike in (fields, sizes) if unlike]
+            if states:
+                shared = f"start - {node.value.nbytes} < {x}[2] < start + size"
+                lines += [f"for start, size in ({', '.join(states)},):", f"    if {shared}: return 1"]
         return lines
 
     def _overwrite(self, state: Node, node: Node) -> None:
