@@ -11,14 +11,14 @@ S. K. Lam, A. Pitrou and S. Seibert, "Numba: a LLVM-based Python JIT compiler", 
 from __future__ import annotations
 
 from itertools import groupby
-from operator import getitem
 from typing import Any
-
-import numpy as np
 
 from autokit.static import emit_numpy
 from autokit.static.graph import Graph, Node
-from autokit.static.memory import Lives
+from autokit.static.traced import getitem
+
+CALLS = ("view", "call", "draw", "check")
+"""The kinds of the nodes that are computed in each run."""
 
 FEW = 3
 """With fewer calls than this, a compiled function takes longer than NumPy."""
@@ -33,46 +33,28 @@ def build(graph: Graph, name: str = "step") -> emit_numpy.Program:
         If Numba is not installed.
     """
     try:
-        from autokit.static.loops.compiled import Compiled, Group
-        from autokit.static.loops.elements import has_loop
+        from autokit.static.loops.writing import Loops, has_loop
     except ImportError as error:
         raise ImportError('Compiled loops need Numba: pip install ".[native]"') from error
-    graph = _prepared(graph)
-    program, parts, written = graph.copy(), dict[Node, Node](), dict[Node, Node]()
+    graph = graph.copy()
+    graph.nodes.sort(key=lambda node: node.kind in CALLS)  # what is given comes before all calls
+    program = graph.copy()
     twins, roots = dict(zip(graph.nodes, program.nodes)), [*program.inputs, *program.states]
-    acts = any([node.kind == "draw" for node in graph.nodes])  # and checks stand between them
-    calls = [node for node in graph.nodes if node.kind in ("call", "draw", "check")]
-    runs = groupby(calls, lambda node: has_loop(node) and not (acts and node.kind == "check"))
-    for run in [list(nodes) for is_compiled, nodes in runs if is_compiled]:
+    calls = [node for node in graph.nodes if node.kind in CALLS[1:]]
+    for run in [list(nodes) for is_compiled, nodes in groupby(calls, has_loop) if is_compiled]:
         if len(run) >= FEW:
-            group = Group(graph, run, run[-1] is calls[-1])
-            function: Any = Compiled(graph, group, f"{name}_loops_{len(roots)}")
-            values = tuple([node.value for node in group.outputs])
-            given = tuple([twins[node] for node in group.given])
+            function: Any = Loops(graph, run, f"{name}_loops_{len(roots)}", run[-1] is calls[-1])
+            values = tuple([node.value for node in function.outputs])
+            given = tuple([twins[node] for node in function.given])
             call = Node(0, "call", function.name, function, given, {}, values)
-            found = [Node(0, "call", "part", getitem, (call, k), {}, value) for k, value in enumerate(values)]
-            parts |= zip([twins[node] for node in group.outputs], found)
-            start = program.nodes.index(twins[run[0]])
-            program.nodes[start:start] = [call, *found]
+            program.nodes.insert(program.nodes.index(twins[run[0]]), call)
             roots.append(call)
-            written |= group.memory
-    program.updates = {
-        twins[state]: twins[node] for state, node in graph.updates.items() if written.get(node) is not state
-    }
-    program.replace(parts)
+            for k, part in enumerate([twins[node] for node in function.outputs]):
+                part.name, part.function, part.args, part.settings = "part", getitem, (call, k), {}
+            # No check may stay, which would run for its own sake.
+            for node in run:
+                twins[node].kind = "call"
+            for state in function.states.values():
+                del program.updates[twins[state]]
     program.nodes = program.needed([*roots, *program.roots()])
     return emit_numpy.build(program, name)
-
-
-def _prepared(graph: Graph) -> Graph:
-    """A copy of a graph that begins with what is given, and where no output lies in an input.
-
-    A state may lie in the same memory.
-    """
-    graph = graph.copy()
-    owners = Lives(graph).owners
-    for k, node in enumerate(graph.outputs):
-        if any([owner.kind == "input" for owner in owners[node]]):
-            graph.outputs[k] = graph.add(Node(0, "call", "copy", np.copy, (node,), {}, node.value))
-    graph.nodes.sort(key=lambda node: node.kind not in ("input", "state", "const", "number"))
-    return graph

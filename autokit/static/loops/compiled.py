@@ -1,7 +1,7 @@
 """Functions that Numba compiles once and keeps on disk for the next process, and what they call.
 
-Numba keeps no function on disk that holds an address itself, since an address is another one in the next
-process. Therefore all of them come in one array, whose numbers become pointers here.
+What is kept holds no address, since an address is another one in the next process. Therefore all of them come
+in an array, whose numbers become pointers here.
 
 References
 ----------
@@ -13,24 +13,22 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import linecache
+import marshal
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import llvmlite.ir as llvm
 import numba
-import numpy as np
 from numba import types
 from numba.core import cgutils
+from numba.core.codegen import JITCPUCodegen
 from numba.extending import get_cython_function_address, intrinsic
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from autokit.base.files import cache_folder, replacing
-from autokit.static.graph import Graph, Node
-from autokit.static.interpret import interpret
-from autokit.static.loops.writing import NEEDS_COPIES, Group, Text
-from autokit.static.memory import OwnMemory
 
 
 @intrinsic
@@ -51,23 +49,16 @@ def plus(total: Any, item: Any) -> Any:
 
 
 @intrinsic
-def gemm(typing: Any, routine: Any, numbers: Any) -> Any:
-    """``C = alpha · A B + beta · C`` by the ``routine`` at that address.
-
-    The numbers are those of BLAS, whose matrices lie column by column: whether A and B are read transposed
-    (``ord("T")``, else ``ord("N")``), m, n and k, alpha, the address of A and the distance between its
-    columns, the same of B, beta, and the same of C.
-    """
-    addresses = (6, 8, 11)
+def call(typing: Any, routine: Any, numbers: Any) -> Any:
+    """Call the C function at an address. It is given addresses: one for each number, or that of a tuple."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointers = []
-        for place, each in enumerate(cgutils.unpack_tuple(builder, args[1])):
-            # a BLAS that takes 32 bits, or a letter, reads the lower ones, which come first
-            held = each if place in addresses else cgutils.alloca_once_value(builder, each)
-            cast = builder.inttoptr if place in addresses else builder.bitcast
-            pointers.append(cast(held, cgutils.voidptr_t))
-        kind = llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t] * 13)
+        for kind, each in zip(numbers, cgutils.unpack_tuple(builder, args[1])):
+            is_tuple = isinstance(kind, types.BaseTuple)
+            held = cgutils.alloca_once_value(builder, each) if is_tuple else each
+            pointers.append((builder.bitcast if is_tuple else builder.inttoptr)(held, cgutils.voidptr_t))
+        kind = llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t] * len(pointers))
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), pointers)
         return context.get_dummy_value()
 
@@ -75,7 +66,7 @@ def gemm(typing: Any, routine: Any, numbers: Any) -> Any:
 
 
 def address_of_gemm(letter: str) -> int:
-    """The address of the product of matrices of float32, ``"s"``, or float64, ``"d"``.
+    """The address of BLAS's product of matrices of float32, ``"s"``, or float64, ``"d"``.
 
     It is that of NumPy's own BLAS where that can be found, else SciPy's: the threads of a second one would
     compete with the first one's for the processors.
@@ -86,81 +77,31 @@ def address_of_gemm(letter: str) -> int:
     return ctypes.cast(routine, ctypes.c_void_p).value or 0
 
 
-class Compiled(OwnMemory):
-    """A group of calls as one function.
+def compiled(source: str, name: str) -> Callable[[int, int], int]:
+    """The function ``name`` of a module, which takes two addresses: from the disk where it is known there.
 
-    It takes the arrays that come from outside, and returns the values that are read outside; these lie in
-    memory that the next call writes over.
-
-    Attributes
-    ----------
-    source : str
+    Numba would load thousands of typed functions before it reads one that it keeps itself.
     """
-
-    def __init__(self, graph: Graph, group: Group, name: str) -> None:
-        self.graph, self.group, self.name = graph, group, name
-        text = Text(group, name)
-        self.source, self.kept = text.source, text.kept
-        kinds = [types.Array(numba.from_dtype(each.dtype), len(each.shape), "C") for each in group.given]
-        self.function = _compiled(self.source, name, [*kinds, types.Array(types.int64, 1, "C")])
-
-    def new_function(self) -> Callable[..., Any]:
-        """A function with memory of its own."""
-        memory = {node: _memory_of(node) for node in self.kept if isinstance(node, Node)}
-        numbers = [memory[each].ctypes.data if isinstance(each, Node) else each for each in self.kept]
-        addresses = np.array([address_of_gemm("s"), address_of_gemm("d"), *numbers], np.int64)
-        results = tuple([memory[self.group.memory.get(node, node)] for node in self.group.outputs])
-        given, function = self.group.given, self.function
-
-        def run(*args: Any) -> tuple[np.ndarray, ...]:
-            try:
-                status = function(*args, addresses)
-            except TypeError:  # an array of another layout, or a number
-                status = NEEDS_COPIES
-            if status == NEEDS_COPIES:
-                copies = [np.array(array, node.dtype, order="C") for array, node in zip(args, given)]
-                status = function(*copies, addresses)
-            if status:
-                self._explain(args)
-            return results
-
-        run.memory = memory  # type: ignore[attr-defined]  # which lives as long as its addresses are used
-        return run
-
-    def _explain(self, args: tuple[Any, ...]) -> None:
-        """Raise what stopped a run: the same calls, one by one. The states are as they were before."""
-        values = {state: state.value for state in self.graph.states} | dict(zip(self.group.given, args))
-        inner = {each for each in self.graph.nodes if each.kind in ("const", "view")} | self.group.home.keys()
-        rest = [node for node in self.graph.nodes if node in inner and node not in values]
-        list(interpret((node for node in rest if values.keys() >= set(node.operands())), values))
-        raise RuntimeError(f"{self.name} was stopped by a check that holds where NumPy computes")
-
-
-def _memory_of(node: Node) -> np.ndarray:
-    """The array of a state; that of a constant, row by row; or a new one."""
-    if node.kind == "state":
-        return node.value
-    return np.array(node.value, order="C") if node.kind == "const" else np.empty(node.shape, node.dtype)
-
-
-def _compiled(source: str, name: str, kinds: list[Any]) -> Callable[..., int]:
-    """The function ``name`` of a module, compiled: from the disk where it is known there."""
-    parts = source + "".join(linecache.getlines(__file__))  # of which some is compiled into it
-    digest = hashlib.sha256(parts.encode()).hexdigest()[:32]
+    machine, kept, is_own = JITCPUCodegen(name), None, False
+    parts = source, linecache.getlines(__file__), numba.__version__, machine.magic_tuple()
     folder = os.path.join(cache_folder(), "loops")
-    file, is_kept = os.path.join(folder, f"{name}_{digest}.py"), False
-    with suppress(OSError):
+    file = os.path.join(folder, hashlib.sha256(repr(parts).encode()).hexdigest())
+    with suppress(OSError, EOFError, ValueError, TypeError):
         os.makedirs(folder, exist_ok=True, mode=0o700)
-        with replacing(file) as target:
-            target.write(source.encode())
-        is_kept = _is_own(os.stat(folder))
-    module: dict[str, Any] = {"__name__": __name__}  # a kept function asks for its module by this
-    exec(compile(source, file, "exec"), module)
-    function = module[name]
-    function.__qualname__ = f"{name}_{digest}"  # Numba tells functions of one module apart by theirs
-    return numba.njit([types.int64(*kinds)], cache=is_kept, error_model="numpy")(function)
-
-
-def _is_own(status: os.stat_result) -> bool:
-    """Whether only the user writes into a folder: what lies there is run."""
-    return status.st_uid == getattr(os, "getuid", int)() and not status.st_mode & 0o022
+        status = os.stat(folder)  # what lies there is run: only the user may write into it
+        is_own = status.st_uid == getattr(os, "getuid", int)() and not status.st_mode & 0o022
+        kept = is_own and marshal.loads(Path(file).read_bytes())
+    if not kept:
+        module: dict[str, Any] = {}
+        exec(source, module)
+        made: Any = numba.cfunc("int64(int64, int64)", error_model="numpy")(module[name])
+        kept = made.native_name, made._library.serialize_using_object_code()
+        with suppress(OSError):
+            if is_own:
+                with replacing(file) as target:
+                    target.write(marshal.dumps(kept))
+    code = machine.unserialize_library(kept[1])
+    function: Any = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+    function = function(code.get_pointer_to_function(kept[0]))
+    function.code = code  # which lives as long as it can be called
+    return function

@@ -6,11 +6,11 @@ it is a view of. A call without a compiled form stays a call of NumPy.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.np.ufunc_db import get_ufunc_info
 
 from autokit.static.calls import is_reduction
 from autokit.static.graph import Node
@@ -20,16 +20,19 @@ KINDS = ("float32", "float64", "int32", "int64", "uint8", "uint64", "bool")
 """The dtypes that loops compute in."""
 
 SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "less": "<", "less_equal": "<="}
-SIGNS |= {"greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+SIGNS |= {"greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=", "bitwise_and": "&"}
 FORMS = {name: f"{{0}} {sign} {{1}}" for name, sign in SIGNS.items()}
-FORMS |= dict.fromkeys(("astype", "copy", "check", "take_along_axis"), "{0}")
+FORMS |= dict.fromkeys(("astype", "copy"), "{0}")
 FORMS |= {
     "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",  # the larger, or NaN
     "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
     "where": "{1} if {0} else {2}",
-    "erf": "erf({0})",
+    "negative": "-{0}",
+    "absolute": "abs({0})",
+    "square": "{0} * {0}",
+    "sqrt": "np.sqrt({0})",
 }
-"""What an element is computed from, where that is not NumPy's function of this name."""
+"""What an element is computed from. For other elementwise functions NumPy's own loop is called."""
 
 NEUTRAL = {"add": 0, "multiply": 1, "maximum": -math.inf, "minimum": math.inf}
 """With what a reduction begins."""
@@ -38,7 +41,10 @@ TRUTH = np.dtype(bool)
 
 
 class Place(NamedTuple):
-    """Where elements lie: the first at ``offset`` in the memory of ``owner``, others at these distances."""
+    """Where elements lie: the first so many bytes after where the memory of ``owner`` begins.
+
+    The strides are the distances between the elements, which count in elements.
+    """
 
     owner: Node
     dtype: np.dtype[Any]
@@ -51,20 +57,27 @@ def owner_of(node: Node) -> Node:
     return owner_of(node.args[0]) if node.kind == "view" else node
 
 
+def memory_of(node: Node) -> np.ndarray:
+    """The array of a state or a constant, or a new one."""
+    return node.value if node.kind in ("state", "const") else np.empty(node.shape, node.dtype)
+
+
+def view_of(node: Node, memory: np.ndarray) -> np.ndarray:
+    """The value of ``node`` in the ``memory`` of its owner."""
+    if node.kind != "view":
+        return memory
+    return node.function(view_of(node.args[0], memory), *node.args[1:], **node.settings)  # type: ignore[misc]
+
+
 def place_of(node: Node, shape: tuple[int, ...], kept: tuple[int, ...] | None = None) -> Place:
     """Where NumPy finds the elements of ``node``, reshaped to ``kept`` and broadcast to ``shape``."""
-    owner, views = owner_of(node), []
-    memory = view = owner.value if owner.kind == "state" else np.empty(owner.shape, owner.dtype)
-    while node is not owner:
-        views.append(node)
-        node = node.args[0]
-    for each in reversed(views):
-        view = each.function(view, *each.args[1:], **each.settings)  # type: ignore[misc]
+    memory = memory_of(owner_of(node))
+    view = view_of(node, memory)
     if view.dtype.name not in KINDS or not np.may_share_memory(view, memory):
         raise ValueError("a view that is a copy has no place")
     wide = np.broadcast_to(view.reshape(view.shape if kept is None else kept), shape)
     strides = [step // view.itemsize if size > 1 else 0 for step, size in zip(wide.strides, shape)]
-    return Place(owner, view.dtype, (view.ctypes.data - memory.ctypes.data) // view.itemsize, (*strides,))
+    return Place(owner_of(node), view.dtype, view.ctypes.data - memory.ctypes.data, (*strides,))
 
 
 def shape_of_loops(node: Node) -> tuple[int, ...]:
@@ -87,24 +100,23 @@ def first_of(node: Node) -> Any:
     return first
 
 
-def formula_of(node: Node) -> tuple[str, list[tuple[Any, np.dtype[Any]]]]:
-    """What an element is computed from: a form, and the operands, each with the dtype that it has there."""
-    name, kinds, values = node.name.removesuffix(".reduce"), [node.dtype], node.args
+def operands_of(node: Node) -> list[tuple[Any, np.dtype[Any]]]:
+    """The operands from which an element is computed, each with the dtype that it has there."""
+    kinds, values = [node.dtype], node.args
     if node.kind == "check":  # whose other operands explain
         kinds = [TRUTH]
     elif node.function is np.where:
         kinds = [TRUTH, node.dtype, node.dtype]
     elif node.function is np.take_along_axis:
-        kinds, values = [np.dtype(np.int64)], node.args[1:]
+        array, index, axis = node.args
+        if axis not in (-1, len(array.shape) - 1) or node.shape[:-1] != array.shape[:-1]:
+            raise ValueError("this selects from columns")
+        kinds, values = [np.dtype(np.int64)], (index,)
     elif not is_reduction(node) and node.function not in (astype, np.copy):
         given = [getattr(value, "dtype", type(value)) for value in node.args]
         wanted = (*[None] * len(given), node.settings.get("dtype"))
         *kinds, _ = node.function.resolve_dtypes((*given, None), signature=wanted)  # type: ignore[union-attr]
-        loop = "".join([dtype.char for dtype in kinds]) + "->" + node.dtype.char
-        if name not in FORMS and loop not in get_ufunc_info(node.function):
-            raise ValueError("Numba has no such function")
-    form = FORMS.get(name) or f"np.{name}({', '.join([f'{{{k}}}' for k in range(len(kinds))])})"
-    return form, [(_operand(value, shape_of_loops(node)), dtype) for value, dtype in zip(values, kinds)]
+    return [(_operand(value, shape_of_loops(node)), dtype) for value, dtype in zip(values, kinds)]
 
 
 def _operand(value: Any, shape: tuple[int, ...]) -> Any:
@@ -114,21 +126,33 @@ def _operand(value: Any, shape: tuple[int, ...]) -> Any:
     return place_of(value, shape) if isinstance(value, Node) else value
 
 
-def row_of(node: Node) -> Place:
-    """Where that lies from which ``take_along_axis`` selects an element of each row."""
-    array, _, axis = node.args
-    if axis not in (-1, len(array.shape) - 1) or node.shape[:-1] != array.shape[:-1]:
-        raise ValueError("this selects from columns")
-    return place_of(array, array.shape)
+def loop_of(node: Node) -> tuple[int, int, list[Place]]:
+    """NumPy's own loop for a row: its address, what it is given, and where operands and result lie.
+
+    It takes several numbers at once where LLVM's functions, as ``exp``, take one.
+    """
+    ufunc: Any = node.function
+    places = list[Place]()
+    for value, dtype in operands_of(node):
+        if not isinstance(value, Place):
+            value = place_of(Node(0, "const", "", value=np.array(value, dtype)), node.shape)
+        if value.dtype != dtype:
+            raise ValueError("NumPy casts this operand first")
+        places.append(value)
+    kinds = "".join([place.dtype.char for place in places])
+    number = ufunc.types.index(f"{kinds}->{node.dtype.char}")
+    fields = (ctypes.c_ssize_t * 6).from_address(id(ufunc))  # the last ones are tables, for all dtypes
+    routine, data = [ctypes.c_ssize_t.from_address(table + 8 * number).value for table in fields[4:]]
+    return routine, data, [*places, result_of(node)]
 
 
-def matrix_of(node: Node) -> tuple[Place, bool, int]:
+def matrix_of(node: Node, dtype: np.dtype[Any]) -> tuple[Place, bool, int]:
     """Where a matrix lies, whether BLAS has to read it transposed, and the distance between its rows."""
     place, (rows, columns) = place_of(node, node.shape), node.shape
     down, across = place.strides
-    if across == (columns > 1) and (down >= columns or rows == 1):
+    if place.dtype == dtype and across == (columns > 1) and (down >= columns or rows == 1):
         return place, False, max(down, columns)
-    if down == (rows > 1) and (across >= rows or columns == 1):
+    if place.dtype == dtype and down == (rows > 1) and (across >= rows or columns == 1):
         return place, True, max(across, rows)
     raise ValueError("BLAS cannot read this")
 
@@ -136,22 +160,3 @@ def matrix_of(node: Node) -> tuple[Place, bool, int]:
 def is_product(node: Node) -> bool:
     """Whether this is a product of matrices."""
     return node.function in (np.dot, np.matmul)
-
-
-def has_loop(node: Node) -> bool:
-    """Whether a call has a compiled form: all that it is written from is tried."""
-    try:
-        if node.kind == "check":
-            return bool(formula_of(node))
-        if node.kind != "call" or node.dtype.name not in KINDS or not node.value.size:
-            return False
-        if is_product(node):
-            kinds = {node.dtype, *[matrix_of(each)[0].dtype for each in node.args]}
-            return node.dtype.kind == "f" and len(kinds) == 1
-        more = (
-            first_of if is_reduction(node) else row_of if node.function is np.take_along_axis else formula_of
-        )
-        more(node)
-        return bool(formula_of(node)) and node.settings.keys() <= {"axis", "keepdims", "initial", "dtype"}
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return False  # NumPy or Numba does not take such dtypes or shapes

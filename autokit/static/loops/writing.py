@@ -1,4 +1,4 @@
-"""The text of a compiled function: what a group of calls is in the Python that Numba takes.
+"""A group of calls as one function: what they are in the Python that Numba takes.
 
 Calls share their loops where each element is computed from those at its own place only. Such a value stays in
 a register; each other one has memory of its own.
@@ -6,27 +6,36 @@ a register; each other one has memory of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from autokit.static.calls import is_reduction
 from autokit.static.graph import Graph, Node
-from autokit.static.loops import elements
-from autokit.static.loops.elements import TRUTH, Place, is_product, owner_of, place_of, shape_of_loops
-from autokit.static.memory import Lives
+from autokit.static.interpret import interpret
+from autokit.static.loops import compiled, elements
+from autokit.static.loops.elements import FORMS, TRUTH, Place, is_product, owner_of, place_of, shape_of_loops
+from autokit.static.memory import Lives, OwnMemory
 
-HEAD = """from math import erf, inf, nan
+HEAD = """from math import inf, nan
 
 import numpy as np
 from numpy import float32, float64, int32, int64, uint8, uint64
 
-from autokit.static.loops.compiled import gemm, plus, pointer
+from autokit.static.loops.compiled import call, plus, pointer
 
 
 """
-NEEDS_COPIES = 2
+WHOLE = 0x101
+"""The flags of an array whose elements lie row by row at addresses that fit them."""
+
+SETTINGS = {"axis", "keepdims", "initial", "dtype"}
+"""The settings that compiled forms know."""
+
+FIRST = tuple.__basicsize__ // 8
+"""The place of a tuple's first element in its memory, in words."""
 
 
 def read_by(nodes: Iterable[Node]) -> list[Node]:
@@ -39,126 +48,29 @@ def may_stop(node: Node) -> bool:
     return node.kind == "check" or node.function is np.take_along_axis
 
 
-def is_plain(node: Node) -> bool:
-    """Whether each element is computed from those at its place, and nothing stops the run."""
-    return not (may_stop(node) or is_product(node) or is_reduction(node))
-
-
-class Group:
-    """Calls that become one compiled function.
+class Text:
+    """The text of calls.
 
     Attributes
     ----------
-    home : dict
-        For each call the last one that shares its loops.
-    loops : dict
-        For each of these all calls there. Those that a check needs come first.
-    memory : dict
-        For each node that is written over a state, that state.
-    descents : dict
-        For each of these that is ``state ± number · product`` the sign, the number and the product.
     outputs, given : list of Node
         What is read outside; and what comes from outside in each run, unlike states and constants.
-    """
-
-    def __init__(self, graph: Graph, calls: list[Node], is_last: bool) -> None:
-        self.graph, self.users, owners = graph, graph.users(), Lives(graph).owners
-        self.home: dict[Node, Node] = {}
-        for node in reversed(calls):
-            self.home[node] = self._home(node)
-        checked = set(graph.needed([node for node in calls if may_stop(node)]))
-        self.loops: dict[Node, list[Node]] = {}
-        for root in sorted(
-            set(self.home.values()), key=lambda root: (root not in checked, calls.index(root))
-        ):
-            self.loops[root] = [node for node in calls if self.home[node] is root]
-        ends = {owner for node in [*graph.outputs, *graph.updates.values()] for owner in owners[node]}
-        self.memory: dict[Node, Node] = {}
-        for state, node in graph.updates.items():
-            if is_last and node in self.home and state not in ends and self._can_overwrite(state, node):
-                self.memory[node] = state
-        outside = [node for node in graph.nodes if node not in self.home and node.kind != "view"]
-        late = [node for state, node in graph.updates.items() if self.memory.get(node) is not state]
-        read = {*read_by(outside), *map(owner_of, [*graph.outputs, *late])}
-        self.outputs = [node for node in calls if node in read]
-        others = [node for node in read_by(calls) if node not in self.home]
-        self.given = [node for node in others if node.kind not in ("const", "state")]
-        self.descents: dict[Node, tuple[str, Any, Node]] = {}
-        for node, state in self.memory.items():
-            self._find_descent(state, node)
-
-    def _home(self, node: Node) -> Node:
-        """Whose loops a call shares: those of all that read it, if they are the same."""
-        homes = {self.home.get(user) for user in self.users[node] if user in self.home or user.kind == "view"}
-        root = homes.pop() if len(homes) == 1 else None
-        if root is None or not is_plain(node) or may_stop(root) or is_product(root):
-            return node
-        return root if shape_of_loops(root) == node.shape else node
-
-    def _can_overwrite(self, state: Node, node: Node) -> bool:
-        """Whether nothing reads an element of the state after it is written, and nothing stops the run."""
-        roots, root = list(self.loops), self.home[node]
-        shared = [each for each in self.graph.states if np.may_share_memory(each.value, state.value)]
-        later = [call for each in roots[roots.index(root) :] for call in self.loops[each]]
-        reads = [(call, each) for call in later for each in call.operands() if owner_of(each) is state]
-        return (
-            (node.shape, node.dtype, [state]) == (state.shape, state.dtype, shared)
-            and state.value.flags.c_contiguous
-            and node not in self.memory
-            and not any(map(may_stop, later))
-            and all([is_plain(node) and self.home[call] is root and each is state for call, each in reads])
-        )
-
-    def _find_descent(self, state: Node, node: Node) -> None:
-        """Let BLAS add a product to a state, as in a step of gradient descent on the weights of a layer."""
-        if node.function not in (np.add, np.subtract) or node.args[0] is not state:
-            return
-        number, product, calls = 1, node.args[1], self.loops[self.home[node]]
-        if getattr(product, "function", None) is np.multiply:
-            number, product = sorted(product.args, key=lambda each: getattr(each, "shape", ()))
-        if product in self.loops and is_product(product) and getattr(number, "shape", ()) == ():
-            only_here = calls[1:] in ([], [node]) and self.users[product] == calls[:1]
-            unread = {product, *calls[:-1]}.isdisjoint(self.outputs)
-            unchanged = all([owner.kind != "state" for owner in read_by([product])])
-            if only_here and unread and unchanged and product.shape == state.shape:
-                self.descents[node] = ("-" if node.function is np.subtract else "+"), number, product
-                self.loops[self.home[node]] = [node]
-                del self.loops[product]
-
-
-class Text:
-    """The text of a function of the arrays that a group is given, and an array of whole numbers.
-
-    The function returns 0; or 1 where a check fails, an index is out of bounds or an array has another size;
-    or 2 if an array lies in memory that it would write over.
-
-    Attributes
-    ----------
-    source : str
+    states : dict
+        For each node that is written over a state, that state.
     kept : list of Node or int
-        What the numbers are, after the addresses of the two routines of BLAS. Sizes are among them, as LLVM
-        would write out all turns of a loop whose size it knows.
+        Addresses, where a node stands for that of its memory; and sizes, as LLVM would write out all turns of
+        a loop whose size it knows.
+    pointers, names : dict
+        The names of memory, and those of calls.
     """
 
-    def __init__(self, group: Group, name: str) -> None:
-        self.group, self.kept = group, list[Node | int]()
+    def __init__(self, calls: list[Node]) -> None:
+        self.outputs: list[Node] = []
+        self.given: list[Node] = []
+        self.states: dict[Node, Node] = {}
+        self.kept: list[Node | int] = []
         self.pointers: dict[str, str] = {}
-        self.names = {node: f"v{k}" for k, node in enumerate(reversed(group.home))}
-        body = list[str]()
-        for root, calls in group.loops.items():
-            body += self._product(root) if is_product(root) or root in group.descents else self._loops(calls)
-        given = {f"x{k}": node for k, node in enumerate(group.given)}
-        checks = [f"x{k}_at = x{k}.ctypes.data" for k in range(len(given))]
-        checks += [f"if {x}.size != {node.value.size}: return 1" for x, node in given.items()]
-        if given and group.memory:
-            bounds = [f"({self._address(node)}, {node.value.nbytes})" for node in group.memory]
-            checks.append(f"for other, size in ({', '.join(bounds)},):")
-            for x, node in given.items():
-                shared = f"{x}_at < other + size and other < {x}_at + {node.value.nbytes}"
-                checks.append(f"    if {shared}: return {NEEDS_COPIES}")
-        checks += [f"{pointer} = {text}" for text, pointer in self.pointers.items()]
-        head = f"{HEAD}def {name}({', '.join([*given, 'a'])}):"
-        self.source = "\n".join([head, *indented([*checks, *body, "return 0"])]) + "\n"
+        self.names = {node: f"v{k}" for k, node in enumerate(calls)}
 
     # ------------------------------------------------------------ memory
 
@@ -166,72 +78,110 @@ class Text:
         """A number that comes in an array: a node stands for the address of its memory."""
         if what not in self.kept:
             self.kept.append(what)
-        return f"a[{self.kept.index(what) + 2}]"
+        return f"a[{self.kept.index(what)}]"
 
-    def _address(self, node: Node) -> str:
-        given, node = self.group.given, self.group.memory.get(node, node)
-        return f"x{given.index(node)}_at" if node in given else self._number(node)
+    def _address(self, place: Place) -> str:
+        """Where the first element of a place lies."""
+        owner = self.states.get(place.owner, place.owner)
+        start = f"x{self.given.index(owner)}[2]" if owner in self.given else self._number(owner)
+        return f"{start} + {place.offset}" if place.offset else start
 
     def _element(self, place: Place, last: str = "") -> str:
         """An element in memory, where truth is a byte; with ``last`` in place of the last axis's index."""
         kind = "uint8" if place.dtype == TRUTH else place.dtype.name
-        text = f"pointer({self._address(place.owner)}, {kind})"
+        text = f"pointer({self._address(place)}, {kind})"
         pointer = self.pointers.setdefault(text, f"p{len(self.pointers)}")
-        indices = [*[f"i{axis}" for axis in range(len(place.strides))][: -1 if last else None], last]
-        terms = [f"{index} * {step}" for index, step in zip(indices, place.strides) if step]
-        return f"{pointer}[{' + '.join([*terms, str(place.offset)])}]"
+        return f"{pointer}[{' + '.join(_terms(place.strides, last)) or 0}]"
 
     # ------------------------------------------------------------ calls
 
-    def _product(self, node: Node) -> list[str]:
+    def written(self, calls: list[Node]) -> list[str]:
+        """The lines for calls that share their loops."""
+        first, last = calls[0], calls[-1]
+        if is_product(first):
+            scale = self._descent(calls) if last in self.states else ""
+            product = self._product(first, last if scale else first, scale or "1")
+            return product if scale or first is last else [*product, *self.written(calls[1:])]
+        is_row = last.kind == "call" and not (last.name in FORMS or is_reduction(last) or may_stop(last))
+        return self._row(last) if is_row else self._loops(calls)
+
+    def _descent(self, calls: list[Node]) -> str:
+        """The factor of the product in ``state ± number · product``, as in a step of gradient descent."""
+        product, *scaled, last = calls
+        number, change = 1, last.args[1]
+        if scaled == [change] and change.function is np.multiply:
+            number, change = sorted(change.args, key=lambda each: getattr(each, "shape", ()))
+        is_sum = last.function in (np.add, np.subtract) and last.args[0] is self.states.get(last)
+        unread = {product, *scaled}.isdisjoint(self.outputs) and len(calls) < 4
+        if not is_sum or change is not product or not unread or getattr(number, "shape", None):
+            return ""
+        sign = "-" if last.function is np.subtract else ""
+        return sign + (self._element(place_of(number, ())) if isinstance(number, Node) else str(number))
+
+    def _product(self, node: Node, result: Node, scale: str) -> list[str]:
         """BLAS's matrices lie column by column, where ours are their transposes: Cᵀ = Bᵀ Aᵀ."""
-        kind, (m, n), result = node.dtype.name, node.shape, self._address(node)
-        sign, number, product = self.group.descents.get(node, ("", 1, node))
-        alpha = self._element(place_of(number, ())) if isinstance(number, Node) else number
+        kind, (m, n), target = node.dtype.name, node.shape, self._address(place_of(result, node.shape))
+        routine = self._number(compiled.address_of_gemm({"float32": "s", "float64": "d"}[kind]))
         turns, starts = list[str](), list[str]()
-        for place, turned, width in map(elements.matrix_of, reversed(product.args)):
-            turns.append(str(ord("T" if turned else "N")))
-            starts.append(f"{self._address(place.owner)} + {place.offset * place.dtype.itemsize}, {width}")
-        sizes, scale = f"{n}, {m}, {product.args[0].shape[1]}", f"{kind}({sign}{alpha})"
-        numbers = [*turns, sizes, scale, *starts, f"{kind}({int(product is not node)}), {result}, {n}"]
-        return [f"gemm(a[{int(kind == 'float64')}], ({', '.join(numbers)}))"]
+        for operand in reversed(node.args):
+            place, turned, width = elements.matrix_of(operand, node.dtype)
+            turns.append(f"({ord('T' if turned else 'N')},)")
+            starts.append(f"{self._address(place)}, ({width},)")
+        sizes, before = f"({n},), ({m},), ({node.args[0].shape[1]},)", int(result is not node)
+        numbers = [*turns, sizes, f"({kind}({scale}),)", *starts, f"({kind}({before}),), {target}, ({n},)"]
+        return [f"call({routine}, ({', '.join(numbers)}))"]
+
+    def _row(self, node: Node) -> list[str]:
+        """NumPy's own loop, for each row; or for all elements where they lie one after the other."""
+        (routine, data, places), shape = elements.loop_of(node), node.shape
+        if all([place.strides == places[-1].strides or not any(place.strides) for place in places]):
+            shape = (node.value.size,)
+            places = [place._replace(strides=(int(any(place.strides)),)) for place in places]
+        starts, steps = list[str](), list[str]()
+        for place in places:
+            *outer, step = [step * place.dtype.itemsize for step in place.strides]
+            starts.append(" + ".join([self._address(place), *_terms(outer)]))
+            steps.append(str(step))
+        rows = f"({', '.join(starts)}), ({self._number(shape[-1])},), ({', '.join(steps)})"
+        line = f"call({self._number(routine)}, ({rows}, {self._number(data)}))"
+        return self._nest(shape, range(len(shape) - 1), [line])
 
     def _loops(self, calls: list[Node]) -> list[str]:
         """Loops over a shape in which these calls compute an element each."""
         shape, lines, stores = shape_of_loops(calls[-1]), list[str](), list[str]()
         for node in calls:
-            name, (form, operands) = self.names[node], elements.formula_of(node)
-            read = [self._operand(value, dtype, calls) for value, dtype in operands]
+            read = [self._operand(value, dtype, calls) for value, dtype in elements.operands_of(node)]
             if is_reduction(node):
-                return self._reduction(node, form, read[0], lines, stores)
+                return self._reduction(node, read[0], [*lines, *stores])
             if node.kind == "check":
                 return [f"if not {read[0]}: return 1"]
-            value = form.format(*read)
             if may_stop(node):  # at an index, which counts from the end if it is negative
-                size, value = node.args[0].shape[-1], self._element(elements.row_of(node), "k")
-                lines += [f"k = {read[0]} + {size} * ({read[0]} < 0)", f"if not 0 <= k < {size}: return 1"]
-            lines.append(f"{name} = {node.dtype.name}({value})")
-            if node is calls[-1] or node in self.group.outputs or node in self.group.memory:
-                stores.append(f"{self._element(elements.result_of(node))} = {name}")
+                array, size = node.args[0], node.args[0].shape[-1]
+                lines.append(f"if not -{size} <= {read[0]} < {size}: return 1")
+                value = self._element(place_of(array, array.shape), f"({read[0]} % {size})")
+            else:
+                value = FORMS[node.name].format(*read)
+            lines.append(f"{self.names[node]} = {node.dtype.name}({value})")
+            if node is calls[-1] or node in self.outputs or node in self.states:
+                stores.append(f"{self._element(elements.result_of(node))} = {self.names[node]}")
         return self._nest(shape, range(len(shape)), [*lines, *stores])
 
-    def _reduction(self, node: Node, form: str, value: str, lines: list[str], stores: list[str]) -> list[str]:
+    def _reduction(self, node: Node, value: str, lines: list[str]) -> list[str]:
         """Take elements into a sum, a maximum or the like: in a register, or row by row in memory."""
         shape, result, kind = shape_of_loops(node), elements.result_of(node), node.dtype.name
-        axes, first, total = range(len(shape)), elements.first_of(node), self.names[node]
-        kept, item = [axis for axis in axes if result.strides[axis]], f"{total}_item"
-        if kept[-1:] == [*axes[-1:]]:
-            total, start = self._element(result), self._element(place_of(node, node.shape))
-            lines += [f"{item} = {kind}({value})", f"{total} = {kind}({form.format(total, item)})", *stores]
-            fill = self._nest(node.shape, range(len(node.shape)), [f"{start} = {kind}({first})"])
-            return [*fill, *self._nest(shape, axes, lines)]
-        is_sum = node.function == np.add.reduce and node.dtype.kind == "f"
-        wide = "float64" if is_sum else kind  # long sums of float32 would round too often
-        combined = f"plus({total}, {item})" if is_sum else form.format(total, item)
-        lines += [f"{item} = {wide}({value})", f"{total} = {wide}({combined})", *stores]
+        axes, memory = range(len(shape)), self._element(result)
+        kept = [axis for axis in axes if result.strides[axis]]
+        in_rows = kept[-1:] == [*axes[-1:]]
+        is_sum = node.name == "add.reduce" and node.dtype.kind == "f"
+        wide = "float64" if is_sum and not in_rows else kind  # long sums of float32 round too often
+        form = "plus({0}, {1})" if is_sum else FORMS[node.name.removesuffix(".reduce")]
+        total = memory if in_rows else self.names[node]
+        first = f"{total} = {wide}({elements.first_of(node)})"
+        lines += [f"item = {wide}({value})", f"{total} = {wide}({form.format(total, 'item')})"]
+        if in_rows:
+            return [*self._nest(shape, kept, [first]), *self._nest(shape, axes, lines)]
         inner = self._nest(shape, [axis for axis in axes if axis not in kept], lines)
-        ends = f"{total} = {wide}({first})", f"{self._element(result)} = {kind}({total})"
-        return self._nest(shape, kept, [ends[0], *inner, ends[1]])
+        return self._nest(shape, kept, [first, *inner, f"{memory} = {kind}({total})"])
 
     def _nest(self, shape: tuple[int, ...], axes: Sequence[int], lines: list[str]) -> list[str]:
         """Lines in loops over some axes of a shape."""
@@ -245,6 +195,133 @@ class Text:
             return f"{dtype.name}({value})"
         text = self.names[value.owner] if value.owner in calls else self._element(value)
         return text if value.dtype == dtype != TRUTH else f"{dtype.name}({text})"
+
+
+class Loops(Text, OwnMemory):
+    """Calls that become one compiled function.
+
+    It takes the arrays that come from outside, and returns the values that are read outside; these lie in
+    memory that the next call writes over. What is compiled takes two addresses: of the numbers in ``kept``,
+    and of the tuple of the arrays. It returns 0; or 1 where an array is another one than it was compiled for
+    or lies in memory that it would write over, a check fails, or an index is out of bounds.
+
+    Attributes
+    ----------
+    loops : list of list of Node
+        The calls that share their loops. Those that a check needs come first.
+    source : str
+    """
+
+    def __init__(self, graph: Graph, calls: list[Node], name: str, is_last: bool) -> None:
+        super().__init__(calls)
+        self.graph, self.name = graph, name
+        users, owners, roots = graph.users(), Lives(graph).owners, dict[Node, Node]()
+        for node in reversed(calls):
+            readers = [user for user in users[node] if user in roots or user.kind == "view"]
+            roots[node] = _root(node, {user if is_product(user) else roots.get(user) for user in readers})
+        checked = set(graph.needed([node for node in calls if may_stop(node)]))
+        times = {node: (node not in checked, time) for time, node in enumerate(calls)}
+        order = sorted(calls, key=lambda node: (times[roots[node]], not is_product(node)))
+        self.loops = [list(loop) for _, loop in groupby(order, roots.__getitem__)]
+        ends = {owner for node in [*graph.outputs, *graph.updates.values()] for owner in owners[node]}
+        # An input that is read at the end may lie in the memory of a state.
+        free = is_last and all([owner.kind != "input" for owner in ends])
+        for state, node in graph.updates.items():
+            if free and node in roots and node not in self.states and state not in ends:
+                self._overwrite(state, node)
+        late = [node for state, node in graph.updates.items() if self.states.get(node) is not state]
+        outside = [node for node in graph.nodes if node not in roots and node.kind != "view"]
+        read = {*read_by(outside), *map(owner_of, [*graph.outputs, *late])}
+        self.outputs = [node for node in calls if node in read]
+        others = [node for node in read_by(calls) if node not in roots]
+        self.given = [node for node in others if node.kind not in ("const", "state")]
+        body = [line for loop in self.loops for line in self.written(loop)]
+        head = [*self._arguments(), *[f"{pointer} = {text}" for text, pointer in self.pointers.items()]]
+        lines = ["a = pointer(numbers, int64)", "x = pointer(arrays, int64)", *head, *body, "return 0"]
+        self.source = "\n".join([f"{HEAD}def {name}(numbers, arrays):", *indented(lines)]) + "\n"
+        self.function = compiled.compiled(self.source, name)
+
+    def new_function(self) -> Callable[..., Any]:
+        """A function with memory of its own."""
+        memory = {node: elements.memory_of(node) for node in self.kept if isinstance(node, Node)}
+        addresses = [memory[each].ctypes.data if isinstance(each, Node) else each for each in self.kept]
+        numbers = np.array(addresses, np.int64)
+        results = tuple([memory[self.states.get(node, node)] for node in self.outputs])
+        given, function, start = self.given, self.function, numbers.ctypes.data
+
+        def run(*args: Any, alive: Any = (memory, numbers)) -> tuple[np.ndarray, ...]:
+            if function(start, id(args)):
+                copies = tuple([np.array(array, node.dtype, order="C") for array, node in zip(args, given)])
+                if function(start, id(copies)):
+                    self._explain(args)
+            return results
+
+        return run
+
+    def _explain(self, args: tuple[Any, ...]) -> None:
+        """Raise what stopped a run: the same calls, one by one. The states are as they were before."""
+        values = {state: state.value for state in self.graph.states} | dict(zip(self.given, args))
+        for node in self.graph.nodes:
+            is_inner = node in self.names or node.kind in ("const", "view")
+            if is_inner and node not in values and values.keys() >= set(node.operands()):
+                list(interpret([node], values))
+        raise RuntimeError(f"{self.name} was stopped by a check that holds in NumPy")
+
+    def _arguments(self) -> list[str]:
+        """Whether the arrays are those that are expected, by the fields of NumPy's ``PyArrayObject``."""
+        lines, array = list[str](), self._number(id(np.ndarray))
+        states = [f"({self._number(state)}, {state.value.nbytes})" for state in self.states.values()]
+        for k, node in enumerate(self.given):
+            x, fields = f"x{k}", [f"{array} ^ x{k}[1]", f"{self._number(id(node.dtype))} ^ x{k}[7]"]
+            fields += [f"{WHOLE} ^ x{k}[8] & {WHOLE}", f"{len(node.shape)} ^ x{k}[3] & 0xFFFFFFFF"]
+            sizes = [f"{size} ^ pointer({x}[4], int64)[{axis}]" for axis, size in enumerate(node.shape)]
+            lines.append(f"{x} = pointer(x[{FIRST + k}], int64)")
+            lines += [f"if {' | '.join(unlike)}: return 1" for unlike in (fields, sizes) if unlike]
+            if states:
+                shared = f"start - {node.value.nbytes} < {x}[2] < start + size"
+                lines += [f"for start, size in ({', '.join(states)},):", f"    if {shared}: return 1"]
+        return lines
+
+    def _overwrite(self, state: Node, node: Node) -> None:
+        """Write ``node`` over a state that nothing reads afterwards, where nothing stops the run."""
+        own = next(loop for loop in self.loops if node in loop)
+        later = [call for loop in self.loops[self.loops.index(own) :] for call in loop]
+        reads = [(call, each) for call in later for each in call.operands() if owner_of(each) is state]
+        shared = [each for each in self.graph.states if np.may_share_memory(each.value, state.value)]
+        if (
+            (node.shape, node.dtype, [state]) == (state.shape, state.dtype, shared)
+            and state.value.flags.c_contiguous
+            and not any(map(may_stop, later))
+            and all([each is state and call.name in FORMS and call in own for call, each in reads])
+        ):
+            self.states[node] = state
+
+
+def has_loop(node: Node) -> bool:
+    """Whether a call has a compiled form: it is written down to see that."""
+    try:
+        is_call = node.kind == "call" and node.value.size and node.settings.keys() <= SETTINGS
+        return bool((is_call or node.kind == "check") and Text([node]).written([node]))
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return False  # NumPy or BLAS does not take such dtypes or shapes
+
+
+def _root(node: Node, found: set[Node | None]) -> Node:
+    """Whose loops a call shares: those of all that read it, if they are the same.
+
+    So does a product that is added to a state, as BLAS may do that.
+    """
+    root = found.pop() if len(found) == 1 else None
+    joins = node.name in FORMS or is_product(node)
+    if root is None or not joins or not (root.name in FORMS or is_reduction(root)):
+        return node
+    return root if shape_of_loops(root) == node.shape else node
+
+
+def _terms(steps: Sequence[int], last: str = "") -> list[str]:
+    """How far an element lies from the first one; with ``last`` in place of the last axis's index."""
+    indices = [f"i{axis}" for axis in range(len(steps))][: -1 if last else None]
+    return [f"{index} * {step}" for index, step in zip([*indices, last], steps) if step]
 
 
 def indented(lines: list[str]) -> list[str]:
