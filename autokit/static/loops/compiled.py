@@ -49,15 +49,20 @@ def plus(total: Any, item: Any) -> Any:
 
 
 @intrinsic
-def call(typing: Any, routine: Any, numbers: Any) -> Any:
-    """Call the C function at an address. It is given addresses: one for each number, or that of a tuple."""
+def gemm(typing: Any, routine: Any, numbers: Any) -> Any:
+    """``C = alpha · A B + beta · C`` by BLAS's ``routine`` at that address, with its 13 numbers.
+
+    It is given the address of each; the matrices' own addresses are the numbers 7, 9 and 12.
+    """
+    addresses = (6, 8, 11)
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointers = []
-        for kind, each in zip(numbers, cgutils.unpack_tuple(builder, args[1])):
-            is_tuple = isinstance(kind, types.BaseTuple)
-            held = cgutils.alloca_once_value(builder, each) if is_tuple else each
-            pointers.append((builder.bitcast if is_tuple else builder.inttoptr)(held, cgutils.voidptr_t))
+        for place, each in enumerate(cgutils.unpack_tuple(builder, args[1])):
+            # a BLAS that takes 32 bits, or a letter, reads the lower ones, which come first
+            held = each if place in addresses else cgutils.alloca_once_value(builder, each)
+            cast = builder.inttoptr if place in addresses else builder.bitcast
+            pointers.append(cast(held, cgutils.voidptr_t))
         kind = llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t] * len(pointers))
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), pointers)
         return context.get_dummy_value()
@@ -77,8 +82,8 @@ def address_of_gemm(letter: str) -> int:
     return ctypes.cast(routine, ctypes.c_void_p).value or 0
 
 
-def compiled(source: str, name: str) -> Callable[[int, int], int]:
-    """The function ``name`` of a module, which takes two addresses: from the disk where it is known there.
+def compiled(source: str, name: str) -> Callable[[int], int]:
+    """The function ``name`` of a module, which takes an address: from the disk where it is known there.
 
     Numba would load thousands of typed functions before it reads one that it keeps itself.
     """
@@ -94,14 +99,14 @@ def compiled(source: str, name: str) -> Callable[[int, int], int]:
     if not kept:
         module: dict[str, Any] = {}
         exec(source, module)
-        made: Any = numba.cfunc("int64(int64, int64)", error_model="numpy")(module[name])
+        made: Any = numba.cfunc("int64(int64)", error_model="numpy")(module[name])
         kept = made.native_name, made._library.serialize_using_object_code()
         with suppress(OSError):
             if is_own:
                 with replacing(file) as target:
                     target.write(marshal.dumps(kept))
     code = machine.unserialize_library(kept[1])
-    function: Any = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+    function: Any = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
     function = function(code.get_pointer_to_function(kept[0]))
     function.code = code  # which lives as long as it can be called
     return function

@@ -6,11 +6,11 @@ it is a view of. A call without a compiled form stays a call of NumPy.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.np.ufunc_db import get_ufunc_info
 
 from autokit.static.calls import is_reduction
 from autokit.static.graph import Node
@@ -30,9 +30,9 @@ FORMS |= {
     "negative": "-{0}",
     "absolute": "abs({0})",
     "square": "{0} * {0}",
-    "sqrt": "np.sqrt({0})",
+    "erf": "erf({0})",
 }
-"""What an element is computed from. For other elementwise functions NumPy's own loop is called."""
+"""What an element is computed from, where that is not NumPy's function of this name."""
 
 NEUTRAL = {"add": 0, "multiply": 1, "maximum": -math.inf, "minimum": math.inf}
 """With what a reduction begins."""
@@ -100,9 +100,9 @@ def first_of(node: Node) -> Any:
     return first
 
 
-def operands_of(node: Node) -> list[tuple[Any, np.dtype[Any]]]:
-    """The operands from which an element is computed, each with the dtype that it has there."""
-    kinds, values = [node.dtype], node.args
+def formula_of(node: Node) -> tuple[str, list[tuple[Any, np.dtype[Any]]]]:
+    """What an element is computed from: a form, and the operands, each with the dtype that it has there."""
+    name, kinds, values = node.name.removesuffix(".reduce"), [node.dtype], node.args
     if node.kind == "check":  # whose other operands explain
         kinds = [TRUTH]
     elif node.function is np.where:
@@ -116,7 +116,11 @@ def operands_of(node: Node) -> list[tuple[Any, np.dtype[Any]]]:
         given = [getattr(value, "dtype", type(value)) for value in node.args]
         wanted = (*[None] * len(given), node.settings.get("dtype"))
         *kinds, _ = node.function.resolve_dtypes((*given, None), signature=wanted)  # type: ignore[union-attr]
-    return [(_operand(value, shape_of_loops(node)), dtype) for value, dtype in zip(values, kinds)]
+        loop = "".join([dtype.char for dtype in kinds]) + "->" + node.dtype.char
+        if name not in FORMS and loop not in get_ufunc_info(node.function):
+            raise ValueError("Numba has no such function")
+    form = FORMS.get(name) or f"np.{name}({', '.join([f'{{{k}}}' for k in range(len(kinds))])})"
+    return form, [(_operand(value, shape_of_loops(node)), dtype) for value, dtype in zip(values, kinds)]
 
 
 def _operand(value: Any, shape: tuple[int, ...]) -> Any:
@@ -124,26 +128,6 @@ def _operand(value: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(value, Node) and value.kind == "const" and not any(value.value.strides):
         return value.value.flat[0].item()
     return place_of(value, shape) if isinstance(value, Node) else value
-
-
-def loop_of(node: Node) -> tuple[int, int, list[Place]]:
-    """NumPy's own loop for a row: its address, what it is given, and where operands and result lie.
-
-    It takes several numbers at once where LLVM's functions, as ``exp``, take one.
-    """
-    ufunc: Any = node.function
-    places = list[Place]()
-    for value, dtype in operands_of(node):
-        if not isinstance(value, Place):
-            value = place_of(Node(0, "const", "", value=np.array(value, dtype)), node.shape)
-        if value.dtype != dtype:
-            raise ValueError("NumPy casts this operand first")
-        places.append(value)
-    kinds = "".join([place.dtype.char for place in places])
-    number = ufunc.types.index(f"{kinds}->{node.dtype.char}")
-    fields = (ctypes.c_ssize_t * 6).from_address(id(ufunc))  # the last ones are tables, for all dtypes
-    routine, data = [ctypes.c_ssize_t.from_address(table + 8 * number).value for table in fields[4:]]
-    return routine, data, [*places, result_of(node)]
 
 
 def matrix_of(node: Node, dtype: np.dtype[Any]) -> tuple[Place, bool, int]:
