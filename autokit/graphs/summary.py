@@ -59,31 +59,31 @@ def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
     A larger array on a GPU is summarized there; only the numbers are copied.
     """
     array = in_reach(array)
-    floating, large = array.dtype.kind == "f", array.size > limit
-    finite = array[np.isfinite(array)] if floating else array
+    large, is_finite = array.size > limit, np.isfinite(array)
+    finite = array if is_finite.all() else array[is_finite]
     extent: dict[str, float | None] = {}
     if finite.size:
-        wide = finite.astype(np.float64)
-        extent = {"minimum": float(wide.min()), "maximum": float(wide.max()), "mean": float(wide.mean())}
+        least, most, mean = finite.min(), finite.max(), finite.mean(dtype=np.float64)
+        extent = {"minimum": float(least), "maximum": float(most), "mean": float(mean)}
     return Summary(
         text=_one_line(array, extent),
         shape=array.shape,
         dtype=str(array.dtype),
         values=None if large else tuple(array.ravel().tolist()),
-        histogram=_histogram(wide) if large and extent else (),
-        nan=int(np.isnan(array).sum()) if floating else 0,
-        infinite=int(np.isinf(array).sum()) if floating else 0,
+        histogram=_histogram(finite) if large and extent else (),
+        nan=0 if finite is array else int(np.isnan(array).sum()),
+        infinite=0 if finite is array else int(np.isinf(array).sum()),
         **extent,
     )
 
 
 def _histogram(finite: np.ndarray) -> tuple[int, ...]:
-    finite = finite[:: -(-finite.size // _COUNTED)]
-    low, high = float(finite.min()), float(finite.max())
+    wide = finite.reshape(-1)[:: -(-finite.size // _COUNTED)].astype(np.float64)
+    low, high = wide.min(), wide.max()
     if not 0 < high - low < math.inf:
         return ()
-    counts, _ = np.histogram(finite, _BINS, (low, high))
-    return tuple(counts.tolist())
+    bins = ((wide - low) * (_BINS / (high - low))).astype(np.intp)
+    return tuple(np.bincount(np.minimum(bins, _BINS - 1), minlength=_BINS).tolist())
 
 
 def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
