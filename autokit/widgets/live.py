@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 
 from autokit.draw.escape import xml
+from autokit.widgets.reruns import take_the_place
 from autokit.widgets.saving import save
 from autokit.widgets.script import FOLDER, player_css
 from autokit.widgets.still import in_its_place
@@ -105,6 +106,7 @@ class Live(anywidget.AnyWidget):
         """
         from IPython.display import display
 
+        take_the_place(self)
         display(self.still(), raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

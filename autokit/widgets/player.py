@@ -7,7 +7,6 @@ import operator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-import anywidget
 import traitlets
 
 from autokit import draw
@@ -17,6 +16,7 @@ from autokit.graphs.story import tell
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
 from autokit.widgets.export import save
+from autokit.widgets.live import Live
 from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
 from autokit.widgets.still import in_its_place
@@ -32,7 +32,7 @@ ELEMENTS_AT_ONCE = 1024
 """How many elements of a tensor a browser is told when it asks."""
 
 
-class Player(anywidget.AnyWidget):
+class Player(Live):
     """Plays a timeline: forward in topological order, then the gradients' way back.
 
     It runs in the browser: the kernel is told where the player stands and may
@@ -128,19 +128,10 @@ class Player(anywidget.AnyWidget):
     def __repr__(self) -> str:
         return f"Player({counted(len(self.timeline.graph), 'node')}, {counted(len(self.timeline), 'step')})"
 
-    def _ipython_display_(self, **kwargs: Any) -> None:
-        """Show the still, and the player, which hides the still as long as it is alive.
-
-        These are two outputs: a notebook that is opened without its kernel looks in vain for the
-        widget of an output, and shows nothing else of it.
-        """
-        from IPython.display import display
-
-        still = draw.mimebundle(self.timeline, **self._picture)
-        still["text/html"] = in_its_place(still["text/html"])
-        display(still, raw=True)  # type: ignore[no-untyped-call]
-        live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+    def still(self) -> dict[str, Any]:
+        """What stands in the player's place where there is no kernel."""
+        bundle = draw.mimebundle(self.timeline, **self._picture)
+        return {**bundle, "text/html": in_its_place(bundle["text/html"])}
 
     def _answer(self, _: Any, question: Any, buffers: Any) -> None:
         """Tell the browser what it asks for: an open fold, elements of a tensor, or how one came about."""

@@ -1,0 +1,40 @@
+"""A cell that runs again lets go of the widgets that it showed before.
+
+A notebook's output is replaced then, but ipywidgets and IPython's history would keep what it showed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+SHOWN: dict[str, tuple[str, list[ref[Any]]]] = {}
+"""For each cell its last run, and the widgets that this has shown."""
+
+
+def take_the_place(widget: Any) -> None:
+    """Note that the cell that runs shows ``widget``, and close what its run before has shown."""
+    from IPython.core.getipython import get_ipython
+
+    shell: Any = get_ipython()  # type: ignore[no-untyped-call]
+    request = shell.kernel.get_parent() if hasattr(shell, "kernel") else {}
+    cell = request.get("metadata", {}).get("cellId")
+    if not cell:
+        return
+    run, now = SHOWN.get(cell, ("", [])), request["header"]["msg_id"]
+    if run[0] == now:
+        run[1].append(ref(widget))
+        return
+    SHOWN[cell] = now, [ref(widget)]
+    for old in [found for found in [each() for each in run[1]] if found is not None]:
+        old.close()
+        old.layout.close()
+        _forget(old, shell)
+
+
+def _forget(widget: Any, shell: Any) -> None:
+    """Take ``widget`` out of IPython's history: ``Out``, ``_`` and ``_7``."""
+    for space in (shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh", {})):
+        for name in [name for name, value in space.items() if value is widget]:
+            if isinstance(name, int) or name.startswith("_"):
+                del space[name]
