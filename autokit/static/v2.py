@@ -27,13 +27,13 @@ from autokit.base.generator import manual_seed
 from autokit.engine import tensor as engine
 from autokit.engine.modes import set_grad_enabled
 from autokit.ops.create import from_numpy
-from autokit.static.graph import mapped
+from autokit.static.graph import found_in, mapped
 from autokit.static.step import compile
 from autokit.static.tf import functions, values
 from autokit.static.tf import nn as _layers
 from autokit.static.tf.absent import absent
 from autokit.static.tf.functions import bind_operators
-from autokit.static.tf.graph import lifted, tensors_in
+from autokit.static.tf.graph import lifted
 from autokit.static.tf.shapes import converted
 from autokit.static.tf.train import derivatives
 
@@ -113,7 +113,7 @@ class GradientTape:
 
     def watch(self, tensor: Any) -> None:
         """Record what is computed from ``tensor``, which is no variable."""
-        for each in tensors_in(tensor, engine.Tensor):
+        for each in found_in(tensor, engine.Tensor):
             each._requires_grad = True
 
     def gradient(self, target: Any, sources: Any) -> Any:
@@ -127,15 +127,13 @@ class GradientTape:
                 "jacobians): write tf.GradientTape(persistent=True)"
             )
         self.used = True
-        ends, leaves = tensors_in(target, engine.Tensor), tensors_in(sources, engine.Tensor)
+        ends, leaves = found_in(target, engine.Tensor), found_in(sources, engine.Tensor)
         slopes = derivatives(ends, leaves, retain_graph=True, create_graph=bool(TAPES))
         return mapped(sources, lambda source: _ours(slopes.get(source)))
 
 
 def _ours(value: Any) -> Any:
-    """Results of autokit's functions as tensors of this face."""
-    if isinstance(value, list | tuple):
-        return [_ours(each) for each in value]
+    """A result of autokit's functions as a tensor of this face."""
     if type(value) is engine.Tensor:
         value.__class__ = Tensor
     return value
@@ -154,7 +152,8 @@ def function(func: Any) -> Any:
 
     @wraps(func)
     def call(*args: Any) -> Any:
-        return _ours(step(*[constant(each) if isinstance(each, np.ndarray) else each for each in args]))
+        given = [constant(each) if isinstance(each, np.ndarray) else each for each in args]
+        return mapped(step(*given), _ours)
 
     vars(call).update(step=step)
     return call

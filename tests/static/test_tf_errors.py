@@ -137,6 +137,14 @@ LEFT_OUT = {
     "GradientTape": "import autokit.static.v2 as tf",
     "placehoder": "did you mean 'placeholder'",
     "nn.rnn_cell": "use a for loop of Python's",
+    "train.AdagradOptimizer": "leaves out tf.train.AdagradOptimizer: use AdamOptimizer",
+    "get_collection": "use tf.Variable kept in Python's names and lists",
+    "AUTO_REUSE": "use tf.Variable kept in Python's names and lists",
+    "get_variable_scope": "use tf.Variable kept in Python's names and lists",
+    "add_check_numerics_ops": "use tf.Assert and tf.check_numerics",
+    "linspace": "use tf.constant(array)",
+    "placeholder_with_default": "feed_dict replaces any tensor",
+    "split": "use slices",
     "summary.scalar": "use print, and ak.plot for what session.run returns",
     "shape": "use x.shape, whose sizes",
 }
@@ -157,8 +165,7 @@ def test_names_that_are_left_out(name: str) -> None:
 def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: Any) -> None:
     x, w = tf.placeholder(tf.float32, [None], name="x"), tf.Variable(1.0)
     positive = tf.Assert(tf.reduce_all(x > 0), ["not positive:", x])
-    same = tf.assert_equal(tf.reduce_max(x), 2.0, message="two")
-    with tf.control_dependencies([positive, same, w.assign_add(1.0)]):
+    with tf.control_dependencies([positive, w.assign_add(1.0)]):
         y = tf.log(x)
     finite = tf.check_numerics(tf.log(x), "oops")
     with tf.control_dependencies([tf.print("sum", tf.reduce_sum(x))]):
@@ -172,23 +179,12 @@ def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: 
         assert capsys.readouterr().err == "sum 3.0\nx is [1. 2.][3.]\n"
         for fetch, feed, first, line in (
             (y, [1, -2], "assertion failed: not positive: [ 1. -2.]", "positive = tf.Assert("),
-            (y, [1, 3], "assertion failed: two Condition x == y did not hold", "same = tf.assert_equal("),
             (finite, [0], "oops : Tensor had Inf values", "finite = tf.check_numerics("),
         ):
             with pytest.raises(tf.errors.InvalidArgumentError) as error:
                 sess.run(fetch, {x: feed})
             said(error, first, line)
         assert sess.run(w) == run + 2  # where a check fails, nothing is assigned
-
-
-def test_add_check_numerics_ops_finds_the_first_operation() -> None:
-    x = tf.placeholder(tf.float32, [])
-    b = tf.log(x) * 0.0
-    counted = tf.while_loop(lambda s: s < 9.0, lambda s: s + 1.0, [x])
-    check = tf.add_check_numerics_ops()
-    assert tf.Session().run([b, counted, check], {x: 1.0}) == [0.0, 9.0, None]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Log:0 : Tensor had Inf values"):
-        tf.Session().run(check, {x: 0.0})
 
 
 def test_py_func_is_called_once_in_each_run() -> None:

@@ -253,7 +253,7 @@ def test_a_saver_gives_another_session_the_values(tmp_path: Path) -> None:
         tf.train.Saver().restore(sess, save_path)
 
 
-def test_variable_scopes_share_variables() -> None:
+def test_variable_scopes_name_variables_and_a_second_one_of_a_name_is_refused() -> None:
     def filled(shape, dtype):
         return tf.constant(3.0, dtype, shape)
 
@@ -262,21 +262,12 @@ def test_variable_scopes_share_variables() -> None:
             return tf.matmul(x, tf.get_variable("w", [2, 2], initializer=filled))
 
     with tf.variable_scope("net") as scope:
-        one = layer(tf.ones([1, 2]), "first")
-        scope.reuse_variables()
-        two = layer(one, "first")
-    assert [v.name for v in tf.trainable_variables()] == ["net/first/w:0"]
-    assert [v.op.name for v in tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES, "net")] == ["net/first/w"]
-    words = r"(?s)Variable net/first/w already exists, disallowed.*test_tf_programs.py"
-    with tf.variable_scope("net"), pytest.raises(ValueError, match=words):
-        layer(one, "first")
-    with tf.variable_scope(tf.get_variable_scope()):
-        for tower in ("one", "two"):  # as the CIFAR-10 tutorial shares variables between GPUs
-            with tf.name_scope(tower):
-                out = layer(one, "towers")
-                tf.get_variable_scope().reuse_variables()
-    assert [v.name for v in tf.trainable_variables()] == ["net/first/w:0", "towers/w:0"]
-    assert out.name == "two/towers/MatMul:0" and not tf.get_variable_scope().reuse
+        two = layer(layer(tf.ones([1, 2]), "first"), "second")
+    assert [v.name for v in tf.trainable_variables()] == ["net/first/w:0", "net/second/w:0"]
+    words = r"(?s)Variable net/first/w already exists, disallowed\.\n.*test_tf_programs.py"
+    for again in ("net", scope):
+        with tf.variable_scope(again), pytest.raises(ValueError, match=words):
+            layer(two, "first")
     given = [tf.get_variable(f"v{at}", initializer=value) for at, value in enumerate([0.0, np.ones(2)])]
     spread = tf.get_variable("spread", [30, 40])
     with tf.Session() as sess:
@@ -305,7 +296,6 @@ def test_dropout_keeps_the_expected_value_and_seeds_repeat() -> None:
 
 OPTIMIZERS = {
     "SGD": (tf.train.MomentumOptimizer(0.1, 0.9), {"momentum": 0.9}),
-    "Adagrad": (tf.train.AdagradOptimizer(0.1), {"initial_accumulator_value": 0.1}),
     "Adam": (tf.train.AdamOptimizer(0.1), {}),
 }
 
@@ -314,7 +304,8 @@ OPTIMIZERS = {
 def test_optimizers_step_as_eager_ones(name: str) -> None:
     of_tf, settings = OPTIMIZERS[name]
     w, global_step = tf.Variable([1.0, -2.0, 3.0]), tf.Variable(0, trainable=False)
-    train = of_tf.minimize(tf.reduce_sum(w**2 + tf.exp(w)), global_step=global_step)
+    pairs = of_tf.compute_gradients(tf.reduce_sum(w**2 + tf.exp(w)) / 2.0)
+    train = of_tf.apply_gradients([(2.0 * slope, each) for slope, each in pairs], global_step)
     v = ak.tensor([1.0, -2.0, 3.0], requires_grad=True)
     optimizer = getattr(ak.optim, name)([v], 0.1, **settings)
     with tf.Session() as sess:
@@ -326,20 +317,6 @@ def test_optimizers_step_as_eager_ones(name: str) -> None:
             optimizer.step()
             np.testing.assert_allclose(sess.run(w), v.detach().numpy(), atol=2e-5)
             assert sess.run(global_step) == step + 1
-
-
-def test_rmsprop_by_its_formula() -> None:
-    w, optimizer = tf.Variable(3.0), tf.train.RMSPropOptimizer(0.1, momentum=0.5)
-    train = optimizer.apply_gradients([(2.0 * g, v) for g, v in optimizer.compute_gradients(w * w)])
-    x, square, velocity = 3.0, 1.0, 0.0
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        for _ in range(6):
-            sess.run(train)
-            square = 0.9 * square + 0.1 * (4 * x) ** 2
-            velocity = 0.5 * velocity + 0.1 * 4 * x / np.sqrt(square + 1e-10)
-            x -= velocity
-        assert sess.run(w) == pytest.approx(x, rel=1e-5)
 
 
 def test_the_graph_is_written_as_a_page_and_shown(tmp_path: Path) -> None:

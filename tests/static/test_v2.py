@@ -126,6 +126,11 @@ def test_a_function_has_a_graph_for_each_signature() -> None:
             y = tf.reduce_sum(x * x)
         return tape.gradient(y, x)
 
+    @tf.function
+    def several(x):
+        return {"parts": (x, 2 * x)}
+
+    assert [type(each) for each in several(tf.constant([1.0]))["parts"]] == [type(tf.constant(1.0))] * 2
     for size in (3, 4, 3):
         x = np.arange(size, dtype=np.float32)
         np.testing.assert_array_equal(slope(x).numpy(), 2 * x)

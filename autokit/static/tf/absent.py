@@ -9,17 +9,20 @@ from autokit.base.missing import near
 
 INSTEAD = {
     "contrib|layers|keras|estimator|slim": "tf.Variable or tf.get_variable, tf.matmul and tf.nn",
-    "optimizers": "tf.train, or in TensorFlow 2's style variable.assign_sub(rate * gradient)",
+    "optimizers|RMSProp.*|Ada(grad|delta).*": "AdamOptimizer, or variable.assign_sub(rate * gradient)",
+    ".*collection.*|GraphKeys|AUTO_REUSE|.*ariable_?[sS]cope": "tf.Variable kept in Python's names and lists",
     "scalar|histogram|image|merge.*": "print, and ak.plot for what session.run returns",
     ".*[qQ]ueue.*|.*Reader|Coordinator|data|io|gfile|.*batch|.*_producer": "NumPy arrays, by feed_dict",
-    "distribute|device|ClusterSpec|Server|distributions": "one process on one device",
+    "distribut.*|device|Cluster.*|Server|[sS]parse.*|complex.*|bfloat16|fft": "one device and dense tensors",
     "scan|map_fn|foldl|TensorArray|dynamic_rnn|rnn_cell|.*Cell": "a for loop of Python's",
     "GradientTape|function|.*eager.*|enable_v2_behavior": "import autokit.static.v2 as tf",
-    "compat|disable_v2_behavior|logging|app|flags": "import autokit.static as tf, without it",
-    "sparse.*|Sparse.*|complex.*|bfloat16|fft": "dense tensors of tf.float32",
+    "compat|disable_v2_behavior|logging|app|flags|Run.*": "import autokit.static as tf, without it",
+    "fill|range|lin_?space|.*_like|.*_with_default": "tf.constant(array): feed_dict replaces any tensor",
+    "assert_.*|add_check_numerics_ops": "tf.Assert and tf.check_numerics",
     ".*_initializer": "initializer=tf.ones, another function of a shape, or an array",
     "shape|rank|size": "x.shape, whose sizes are numbers where they are known, and -1 in tf.reshape",
-    "div|truediv|not_equal|logical_.*|.*_like|reduce_(min|any|prod)": "divide, equal, where, reduce_max",
+    "div|truediv|not_equal|logical_.*|reduce_(min|any|prod)": "divide, equal, where, reduce_max",
+    "split": "slices such as x[:, :2]",
 }
 """What to use in place of names, by patterns of whole names."""
 

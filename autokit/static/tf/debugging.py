@@ -12,12 +12,11 @@ from autokit.base.errors import require
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import InvalidArgumentError
-from autokit.static.tf.functions import equal, reduce_all
 from autokit.static.tf.graph import Evaluation, Operation, Tensor, get_default_graph
 from autokit.static.tf.shapes import as_numpy
-from autokit.static.tf.values import convert_to_tensor, group
+from autokit.static.tf.values import convert_to_tensor
 
-__all__ = ["Assert", "Print", "add_check_numerics_ops", "assert_equal", "check_numerics", "py_func"]
+__all__ = ["Assert", "Print", "check_numerics", "py_func"]
 
 
 def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any = None) -> Any:
@@ -56,12 +55,6 @@ def Assert(condition: Any, data: Any, name: Any = None) -> Operation:
     return _watching("Assert", lambda holds, *arrays: require(holds, explain, *arrays), operands, name)
 
 
-def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") -> Operation:
-    """An operation that stops a run in which ``x`` and ``y`` differ."""
-    words = f"{message} Condition x == y did not hold element-wise: x ="
-    return Assert(reduce_all(equal(x, y)), [words.strip(), x, "y =", y], name=name)
-
-
 def check_numerics(tensor: Tensor, message: str, name: Any = None) -> Tensor:
     """``tensor``; a run in which it has an infinite number or NaN stops."""
 
@@ -73,13 +66,6 @@ def check_numerics(tensor: Tensor, message: str, name: Any = None) -> Tensor:
         require(np.isfinite(array).all(), explain, array)
 
     return _watching("CheckNumerics", check, [tensor], name, tensor)
-
-
-def add_check_numerics_ops() -> Operation:
-    """An operation that runs all operations there are, and checks their numbers, the first ones first."""
-    tensors = [each for operation in get_default_graph().operations for each in operation.outputs]
-    floats = [each for each in tensors if each.dtype is not None and each.dtype.is_floating_point]
-    return group(*[check_numerics(each, each.name) for each in floats if not each.is_variable])
 
 
 def py_func(func: Callable[..., Any], inp: Any, Tout: Any, stateful: bool = True, name: Any = None) -> Any:

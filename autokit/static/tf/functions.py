@@ -93,19 +93,6 @@ def squeeze(input: Any, axis: Any = None) -> Any:
     return input.squeeze() if axis is None else input.squeeze(tuple(np.atleast_1d(axis).tolist()))
 
 
-def _count(value: Any, num_or_size_splits: Any, axis: int = 0) -> int:
-    return num_or_size_splits if isinstance(num_or_size_splits, int) else len(num_or_size_splits)
-
-
-@defines("split", "value", outputs=_count)
-def split(value: Any, num_or_size_splits: Any, axis: int = 0) -> Any:
-    """So many equal parts along ``axis``, or parts of these sizes, as a list."""
-    parts, size = num_or_size_splits, value.array.shape[axis]
-    if isinstance(parts, int) and size % parts:
-        raise ValueError(f"{parts} equal parts do not fit into {size} along dimension {axis}")
-    return value.split(size // parts if isinstance(parts, int) else list(parts), axis)
-
-
 @defines("GatherV2", "params indices")
 def gather(params: Any, indices: Any, axis: int = 0) -> Any:
     """The parts of ``params`` at ``indices`` along ``axis``."""
@@ -113,12 +100,10 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
 
 
 @defines("one_hot", "indices")
-def one_hot(
-    indices: Any, depth: Any, on_value: Any = 1.0, off_value: Any = 0.0, axis: int = -1, dtype: Any = "float"
-) -> Any:
-    """For each index, along ``axis``: ``on_value`` at its place, else ``off_value``."""
+def one_hot(indices: Any, depth: Any, *, axis: int = -1, dtype: Any = "float") -> Any:
+    """For each index, along ``axis``: 1 at its place, else 0."""
     hot = indices.unsqueeze(-1).eq(create.arange(int(depth))).movedim(-1, axis)
-    return converted_to(choose.where(hot, on_value, off_value), dtype=as_numpy(dtype))
+    return converted_to(hot, dtype=as_numpy(dtype))
 
 
 __all__ = [name for name, value in globals().items() if hasattr(value, "plain") and name[0] != "_"]

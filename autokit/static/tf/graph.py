@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
 from types import SimpleNamespace
@@ -25,12 +24,12 @@ from autokit.engine.tensor import new_tensor
 from autokit.static import errors
 from autokit.static import graph as calls
 from autokit.static.errors import DEFINED, OpError, described, failed, program_line
-from autokit.static.graph import mapped
+from autokit.static.graph import found_in, mapped
 from autokit.static.tf.shapes import UNKNOWN, TensorShape, as_numpy, converted, different
 
 __all__ = [
-    *("Graph", "GraphKeys", "Operation", "Tensor", "add_to_collection", "constant", "control_dependencies"),
-    *("get_collection", "get_default_graph", "name_scope", "reset_default_graph"),
+    *("Graph", "Operation", "Tensor", "constant", "control_dependencies", "get_default_graph"),
+    *("name_scope", "reset_default_graph"),
 ]
 
 DEFAULT = SimpleNamespace(graph=None, session=None)
@@ -46,18 +45,6 @@ def evaluated(element: Any, feed_dict: Any = None, session: Any = None) -> Any:
             "tf.Session() as sess:` or pass a session: `run(session=sess)`, `eval(session=sess)`"
         )
     return session.run(element, feed_dict)
-
-
-@dataclass
-class VariableScope:
-    """What the ``with`` blocks say of variables: how names begin, and whether existing ones are given."""
-
-    name: str = ""
-    reuse: Any = False  # or "auto"
-
-    def reuse_variables(self) -> None:
-        """From here on, give the existing variables."""
-        self.reuse = True
 
 
 class Operation:
@@ -91,7 +78,7 @@ class Operation:
     ) -> None:
         self.graph, self.name, self.type, self.function, self.op = graph, name, kind, function, self
         self.operands, self.settings = operands, settings
-        self.inputs: list[Tensor] = tensors_in((operands, settings), Tensor)
+        self.inputs: list[Tensor] = found_in((operands, settings), Tensor)
         self.prefix, self.waits, self.phase = graph.prefix, graph.waits, graph.phase
         self.line, self.place = program_line(), len(graph.operations)
         self.outputs: list[Any] = []
@@ -99,13 +86,6 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
-
-
-def tensors_in(values: Any, kind: type) -> list[Any]:
-    """The tensors of the class ``kind`` in nested tuples, lists and dicts."""
-    found: list[Any] = []
-    mapped(values, found.append)
-    return [each for each in found if isinstance(each, kind)]
 
 
 class Tensor:
@@ -161,7 +141,7 @@ class Tensor:
         raise _no_number(f"NumPy cannot compute with {self.name}.")
 
     def __iter__(self) -> Iterator[Any]:
-        raise TypeError(f"'Tensor' object is not iterable: write {self.op.name}[0], or tf.split")
+        raise TypeError(f"'Tensor' object is not iterable: write {self.op.name}[0]")
 
 
 def _no_number(words: str) -> Exception:
@@ -263,10 +243,10 @@ class Graph:
     def __init__(self) -> None:
         self.operations: list[Operation] = []
         self.named: dict[str, Any] = {}  # that of a scope is taken by None
-        self.prefix, self.phase, self.variable_scope = "", "forward", VariableScope()
+        self.prefix, self.phase = "", "forward"
         self.waits: tuple[Operation, ...] = ()
         self.seed: int | None = None
-        self.collections: dict[str, list[Any]] = {}
+        self.variables: list[Any] = []
         self.examples = Evaluation({})
 
     def as_default(self) -> Any:
@@ -300,10 +280,6 @@ class Graph:
             name = f"{base}_{count}"
         self.named[name] = None
         return name
-
-    def unique_prefix(self, name: str) -> str:
-        """With which names begin in a new scope called ``name``, or in one that is given by its prefix."""
-        return name if name.endswith("/") or not name else self.unique_name(name) + "/"
 
     def add(
         self, kind: str, function: Any, *operands: Any, name: Any = None, outputs: Any = None, **settings: Any
@@ -401,7 +377,7 @@ reset_default_graph()
 def name_scope(name: str) -> Any:
     """A ``with`` block in which names begin with ``name/``."""
     graph = get_default_graph()
-    return changed(graph, prefix=graph.unique_prefix(name))
+    return changed(graph, prefix=graph.unique_name(name) + "/" if name else "")
 
 
 def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
@@ -410,27 +386,10 @@ def control_dependencies(control_inputs: Iterable[Any] | None) -> Any:
     return changed(graph, waits=() if control_inputs is None else (*graph.waits, *more))
 
 
-def add_to_collection(name: str, value: Any) -> None:
-    """Put ``value`` into the collection ``name`` of the default graph."""
-    get_default_graph().collections.setdefault(name, []).append(value)
-
-
-def get_collection(name: str, scope: str = "") -> list[Any]:
-    """The values in the collection ``name``, those whose names begin with ``scope``."""
-    found = get_default_graph().collections.get(name, [])
-    return [each for each in found if not scope or each.name.startswith(scope)]
-
-
-class GraphKeys:
-    """The names of TensorFlow's own collections."""
-
-    GLOBAL_VARIABLES, TRAINABLE_VARIABLES = "variables", "trainable_variables"
-
-
 # ---------------------------------------------------------------- functions that define operations
 
 
-def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[..., Any]:
+def defines(kind: str, operands: str = "") -> Callable[..., Any]:
     """Make a function that defines an operation from a function of autokit's tensors.
 
     Parameters
@@ -440,8 +399,6 @@ def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[...,
     operands : str
         The parameters that are tensors; the others are settings. A parameter ``rng`` is the
         session's generator for this operation.
-    outputs : callable, optional
-        Called with the operands and settings: how many outputs there are; by default one.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -457,8 +414,7 @@ def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[...,
         def define(*args: Any, name: Any = None, **settings: Any) -> Any:
             given = parameters.bind(*args, **settings).arguments
             given |= lifted({each: given[each] for each in operands.split()}, Tensor, constant)
-            count = None if outputs is None else outputs(**given)
-            return get_default_graph().add(kind, compute, name=name, outputs=count, **given)
+            return get_default_graph().add(kind, compute, name=name, **given)
 
         vars(define).update(plain=function, operands=operands.split())
         return define
@@ -468,12 +424,12 @@ def defines(kind: str, operands: str = "", outputs: Any = None) -> Callable[...,
 
 def lifted(operands: dict[str, Any], kind: type, constant: Any) -> dict[str, Any]:
     """``operands`` as tensors of the class ``kind``; numbers stay numbers if there is a tensor beside."""
-    dtype: Any = next((each.dtype for each in tensors_in(operands, kind)), None)
+    dtype: Any = next((each.dtype for each in found_in(operands, kind)), None)
 
     def lift(value: Any) -> Any:
         if isinstance(value, kind) or dtype and isinstance(value, bool | int | float):
             return value
-        if isinstance(value, list | tuple) and tensors_in(value, kind):
+        if isinstance(value, list | tuple) and found_in(value, kind):
             return [lift(each) for each in value]
         array = converted(value)
         is_float = dtype and dtype.is_floating_point and array.dtype.kind in "fi"

@@ -23,7 +23,7 @@ from autokit.static.graph import mapped
 from autokit.static.step import Step
 from autokit.static.tf.graph import DEFAULT, Evaluation, Operation, Tensor, changed, learning, needed
 
-__all__ = ["ConfigProto", "InteractiveSession", "RunOptions", "Session"]
+__all__ = ["ConfigProto", "InteractiveSession", "Session"]
 
 EAGER_RUNS = 3
 """So often the operations of a program run eagerly before they become a static graph."""
@@ -134,7 +134,7 @@ class Session:
         with set_grad_enabled(False):
             self.variables[variable] = tensor.copy_(value)
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
         """Run what ``fetches`` need: tensors, operations, their names, or lists and dicts of these.
 
         Parameters
@@ -242,9 +242,6 @@ class InteractiveSession(Session):
 
 
 class ConfigProto(SimpleNamespace):
-    """Settings of a session or a run: they are taken, and have no effect."""
+    """Settings of a session: they are taken, and have no effect."""
 
-    FULL_TRACE, gpu_options = 3, SimpleNamespace()
-
-
-RunOptions = RunMetadata = ConfigProto
+    gpu_options = SimpleNamespace()

@@ -119,31 +119,6 @@ def MomentumOptimizer(learning_rate: Any, momentum: float, name: str = "Momentum
     return Optimizer(learning_rate, name, step, 0.0)
 
 
-def AdagradOptimizer(
-    learning_rate: Any, initial_accumulator_value: float = 0.1, name: str = "Adagrad"
-) -> Optimizer:
-    """Steps that shrink with the sum of the squared gradients."""
-
-    def step(rate: Any, g: Any, w: Any, total: Any) -> Any:
-        total = total + g * g
-        return w - rate * g / sqrt(total), total
-
-    return Optimizer(learning_rate, name, step, initial_accumulator_value)
-
-
-def RMSPropOptimizer(
-    learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10, name: str = "RMSProp"
-) -> Optimizer:
-    """Steps that are divided by the root of the running average of the squared gradients."""
-
-    def step(rate: Any, g: Any, w: Any, square: Any, v: Any) -> Any:
-        square = decay * square + (1 - decay) * g * g
-        v = momentum * v + rate * g / sqrt(square + epsilon)
-        return w - v, square, v
-
-    return Optimizer(learning_rate, name, step, 1.0, 0.0)
-
-
 def AdamOptimizer(
     learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8, name: str = "Adam"
 ) -> Optimizer:
@@ -165,8 +140,7 @@ class Saver:
         variables = values.global_variables() if var_list is None else var_list
         if not variables:
             raise ValueError("No variables to save")
-        named = variables if isinstance(variables, dict) else {each.op.name: each for each in variables}
-        self.variables: dict[str, Any] = named
+        self.variables = {each.op.name: each for each in variables}
 
     def save(self, sess: Any, save_path: str, global_step: Any = None, **_: Any) -> str:
         """Write the file; return its path."""

@@ -17,8 +17,7 @@ from autokit.ops.create import empty
 from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
-from autokit.static.tf.functions import identity
-from autokit.static.tf.graph import GraphKeys, Operation, Tensor, constant, defines, get_default_graph
+from autokit.static.tf.graph import Operation, Tensor, constant, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy
 
 float32 = dtypes.BY_NAME["float32"]
@@ -42,19 +41,9 @@ def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Tensor:
     return get_default_graph().add("Placeholder", not_fed, name=name, dtype=dtypes.BY_NUMPY[as_numpy(dtype)])
 
 
-def placeholder_with_default(input: Any, shape: Any = None, name: Any = None) -> Tensor:
-    """A tensor that a run may feed; otherwise it is ``input``."""
-    return identity(input, name=name or "PlaceholderWithDefault")
-
-
 def convert_to_tensor(value: Any, dtype: Any = None, name: Any = None) -> Tensor:
     """``value`` as a tensor of the graph."""
     return value if isinstance(value, Tensor) else constant(value, dtype, name=name)
-
-
-def fill(dims: Any, value: Any, name: str = "Fill") -> Tensor:
-    """A tensor of shape ``dims`` whose elements are all ``value``."""
-    return constant(value, None, dims, name)
 
 
 def zeros(shape: Any, dtype: Any = float32, name: str = "zeros") -> Tensor:
@@ -65,17 +54,6 @@ def zeros(shape: Any, dtype: Any = float32, name: str = "zeros") -> Tensor:
 def ones(shape: Any, dtype: Any = float32, name: str = "ones") -> Tensor:
     """A tensor of ones."""
     return constant(1, dtype, shape, name)
-
-
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """The numbers from ``start``, or 0, up to ``limit``."""
-    numbers = np.arange(start) if limit is None else np.arange(start, limit, delta)
-    return constant(numbers.tolist(), dtype, name=name)
-
-
-def linspace(start: float, stop: float, num: int, name: str = "LinSpace") -> Tensor:
-    """``num`` numbers from ``start`` to ``stop``, at equal distances."""
-    return constant(np.linspace(start, stop, num), float32, name=name)
 
 
 # ---------------------------------------------------------------- random numbers
@@ -159,9 +137,8 @@ class Variable(Tensor):
             zeros = new_tensor(np.zeros(value.example.shape, as_numpy(dtype or value.dtype)))
             graph.examples.values[self] = graphs.learning(zeros)
             self.initializer = self.assign(value, f"{name}Assign/").op
-        graphs.add_to_collection(GraphKeys.GLOBAL_VARIABLES, self)
-        if trainable:
-            graphs.add_to_collection(GraphKeys.TRAINABLE_VARIABLES, self)
+        self.trainable = trainable
+        graph.variables.append(self)
 
     def __repr__(self) -> str:
         return super().__repr__().replace("tf.Tensor", "tf.Variable").replace(">", "_ref>")
@@ -169,12 +146,12 @@ class Variable(Tensor):
 
 def global_variables() -> list[Variable]:
     """All variables of the default graph."""
-    return graphs.get_collection(GraphKeys.GLOBAL_VARIABLES)
+    return list(get_default_graph().variables)
 
 
 def trainable_variables() -> list[Variable]:
     """The variables that optimizers change."""
-    return graphs.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+    return [each for each in global_variables() if each.trainable]
 
 
 def global_variables_initializer() -> Operation:
@@ -191,44 +168,24 @@ def group(*inputs: Any, name: str = "group_deps") -> Operation:
         return get_default_graph().add("NoOp", None, name=name, outputs=0)
 
 
-# ---------------------------------------------------------------- variables that functions share
-
-AUTO_REUSE = "auto"
-
-
-def get_variable_scope() -> graphs.VariableScope:
-    """The scope at hand."""
-    return get_default_graph().variable_scope
-
-
-def variable_scope(name_or_scope: Any, reuse: Any = None) -> Any:
-    """A ``with`` block in which the names of variables, and of other operations, begin with ``name/``."""
-    graph, outer = get_default_graph(), get_variable_scope()
-    name = getattr(name_or_scope, "name", f"{outer.name}/{name_or_scope}".lstrip("/"))
-    inner, prefix = graphs.VariableScope(name, reuse or outer.reuse), name.rpartition("/")[2]
-    return graphs.changed(graph, variable_scope=inner, prefix=graph.unique_prefix(prefix))
+def variable_scope(name: str) -> Any:
+    """A ``with`` block in which names begin with ``name/``, also where another block has that name."""
+    graph = get_default_graph()
+    return graphs.changed(graph, prefix=name if name.endswith("/") else f"{graph.prefix}{name}/")
 
 
 def get_variable(
     name: str, shape: Any = None, dtype: Any = float32, initializer: Any = None, trainable: bool = True
 ) -> Variable:
-    """The variable of this name in the variable scope: a new one, or under ``reuse`` the existing one."""
-    scope = get_variable_scope()
-    name = f"{scope.name}/{name}".lstrip("/")
-    found = next((each for each in global_variables() if each.op.name == name), None)
-    if found is not None and scope.reuse:
-        return found
-    if found is not None:
-        raise ValueError(
-            f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-            f"reuse=tf.AUTO_REUSE in VarScope?\n  it was defined at {described(found.op.line)}"
-        )
-    if scope.reuse is True:
-        raise ValueError(f"Variable {name} does not exist, or was not created with tf.get_variable().")
+    """A new variable, and the only one of this name in the scope at hand."""
+    whole = get_default_graph().prefix + name
+    for each in global_variables():
+        if each.op.name == whole:
+            line = described(each.op.line)
+            raise ValueError(f"Variable {whole} already exists, disallowed.\n  it was defined at {line}")
     value = _glorot_uniform if initializer is None else initializer
-    with graphs.name_scope(""):
-        value = value(shape, dtype=dtype) if callable(value) else value
-        return Variable(value, trainable, name, dtype)
+    value = value(shape, dtype=dtype) if callable(value) else value
+    return Variable(value, trainable, name, dtype)
 
 
 def _glorot_uniform(shape: Any, dtype: Any) -> Tensor:
@@ -239,4 +196,4 @@ def _glorot_uniform(shape: Any, dtype: Any) -> Tensor:
 
 
 _own = [name for name, each in globals().items() if getattr(each, "__module__", "") == __name__]
-__all__ = ["AUTO_REUSE", *[name for name in _own if name[0] != "_"]]
+__all__ = [name for name in _own if name[0] != "_"]
