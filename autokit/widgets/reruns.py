@@ -5,6 +5,7 @@ A notebook's output is replaced then, but ipywidgets and IPython's history would
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 from weakref import ref
 
@@ -30,6 +31,7 @@ def take_the_place(widget: Any) -> None:
         old.close()
         old.layout.close()
         _forget(old, shell)
+    gc.collect()  # a widget and what observes it refer to each other
 
 
 def _forget(widget: Any, shell: Any) -> None:
