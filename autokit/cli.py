@@ -41,23 +41,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"autokit {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    lab = commands.add_parser("lab", help="open JupyterLab on a copy of the lessons")
+    lab = commands.add_parser("lab", help="open JupyterLab on a copy of the lessons, at the first one")
     lab.add_argument(
         "--dir",
         type=Path,
         default=Path("autokit-lessons"),
         help="where your copies are (default: ./%(default)s); a file that you changed is never overwritten",
     )
-    lab.add_argument(
-        "--student", action="store_true", help="take the solutions of the exercises out of your copies"
-    )
+    lab.add_argument("--solutions", action="store_true", help="copy the solutions of the exercises, too")
     lab.add_argument("--port", type=_port, help="the port to serve at (default: 8888, or the next free one)")
     lab.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     lab.set_defaults(run=_lab)
 
     lessons = commands.add_parser("lessons", help="copy the lessons to a folder")
     lessons.add_argument("dir", type=Path, metavar="DIR", help="the folder, made where it is missing")
-    lessons.add_argument("--student", action="store_true", help="take solutions and outputs out")
+    lessons.add_argument("--solutions", action="store_true", help="copy solutions and outputs, too")
     lessons.set_defaults(run=_lessons)
 
     reference = commands.add_parser(
@@ -95,7 +93,8 @@ def _lab(options: argparse.Namespace) -> int:
         settings.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         settings.append("--allow-root")  # the only user that a container has
-    _copy(options.dir, student=options.student)
+    first = _copy(options.dir, options.solutions)
+    settings.append(f"--LabApp.default_url=/lab/tree/{first}")
     # JupyterLab's question about news would stand before the player's controls until it is answered.
     ours = str(Path(__file__).parent / "classroom" / "jupyter")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
@@ -124,15 +123,16 @@ def _ask_for_port(port: int) -> None:
 
 
 def _lessons(options: argparse.Namespace) -> int:
-    _copy(options.dir, student=options.student)
+    _copy(options.dir, options.solutions)
     return 0
 
 
-def _copy(folder: Path, student: bool) -> None:
+def _copy(folder: Path, solutions: bool) -> str:
+    """Copy the lessons, say so, and return the name of the first one."""
     from autokit.classroom.lessons import Obstacle, copy_lessons
 
     try:
-        report = copy_lessons(folder, student)
+        report = copy_lessons(folder, student=not solutions)
     except LookupError as error:
         raise Failure(
             f"{error}; to get them: pip install --force-reinstall . in the folder of autokit"
@@ -149,6 +149,7 @@ def _copy(folder: Path, student: bool) -> None:
     for copied in report:
         print(f"  {copied.name}: {copied.message}")
     sys.stdout.flush()
+    return report[0].name
 
 
 def _reference(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ import urllib.request
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,14 +154,15 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
     mine, port = tmp_path / "my lessons", free_port()
     name = min(path.name for path in lessons_folder().glob("*.ipynb"))
 
+    def answer_to(path: str) -> Any:
+        address, headers = f"http://127.0.0.1:{port}{path}", {"Authorization": "token open sesame"}
+        return urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30)
+
     def ask(path: str) -> str:
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}{path}", headers={"Authorization": "token open sesame"}
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with answer_to(path) as answer:
             return answer.read().decode()
 
-    with lab(mine, port, tmp_path, "--student") as server:
+    with lab(mine, port, tmp_path) as server:
         until = time.monotonic() + 120
         while True:
             try:
@@ -170,6 +172,8 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
                 assert server.poll() is None, server.stderr and server.stderr.read()
                 assert time.monotonic() < until, "JupyterLab did not answer"
                 time.sleep(0.2)
+        with answer_to("/") as page:
+            assert page.url.endswith(f"/lab/tree/{name}")
         assert name in [entry["name"] for entry in json.loads(ask("/api/contents"))["content"]]
         settings = ask("/lab").partition("jupyter-config-data")[2].partition('"disabledExtensions"')[2]
         # or its question about news would cover the player
