@@ -27,7 +27,7 @@ from autokit.engine.observed import fetch_tensors, leading_to
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.func.level import Argnums, Entered, Level, basis, outputs_of, zeros
 from autokit.func.transforms import jacobian_by, joined
-from autokit.func.trees import flatten, tree_map, unflatten
+from autokit.func.trees import flatten, mapped, unflatten
 
 
 def tangents(
@@ -104,7 +104,7 @@ def fetch_constants(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any
     """As ``fetch``, which fetches what a derivative needs, but as tensors outside of the graph."""
     values = fetch(node, needs, target)
     return [
-        tree_map(_constant, value) if need.__class__ is int or need == "operands" else value
+        mapped(value, _constant) if need.__class__ is int or need == "operands" else value
         for need, value in zip(needs, values)
     ]
 

@@ -23,7 +23,7 @@ from autokit.base import errors
 from autokit.engine.modes import enable_grad, thread
 from autokit.engine.observed import behind
 from autokit.engine.tensor import Tensor, new_tensor
-from autokit.func.trees import flatten, tree_map, unflatten
+from autokit.func.trees import flatten, mapped, unflatten
 
 Argnums = int | tuple[int, ...]
 
@@ -82,7 +82,7 @@ class Level:
                 return tensor
             return tensor if self.is_watched([tensor]) else tensor.detach()
 
-        return tree_map(out, tree)
+        return mapped(tree, out)
 
 
 def _is_open(end: Any) -> bool:

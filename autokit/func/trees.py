@@ -55,10 +55,20 @@ def _put_together(leaves: Iterator[Any], structure: Structure | None) -> Any:
     return kind(*parts) if hasattr(kind, "_fields") else kind(parts)  # type: ignore[call-arg]
 
 
-def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
-    """``tree`` with ``function`` applied to each leaf."""
-    leaves, structure = flatten(tree)
-    return unflatten([function(leaf) for leaf in leaves], structure)
+def mapped(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """``tree`` with ``change`` applied to each leaf.
+
+    >>> mapped({"a": 1, "b": (2, [3])}, str)
+    {'a': '1', 'b': ('2', ['3'])}
+    """
+    if isinstance(tree, dict):
+        return {name: mapped(value, change) for name, value in tree.items()}
+    if isinstance(tree, list):
+        return [mapped(each, change) for each in tree]
+    if isinstance(tree, tuple):
+        several = [mapped(each, change) for each in tree]
+        return type(tree)(*several) if hasattr(tree, "_fields") else type(tree)(several)
+    return change(tree)
 
 
 def spread(prefix: Any, tree: Any) -> list[Any] | None:

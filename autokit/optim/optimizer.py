@@ -111,7 +111,6 @@ class Optimizer:
     numbers: tuple[str, ...] = ("step",)
     """Those states that are one number for any shape of the parameter; a formula reads their ``item()``."""
 
-    _stepped = False
     _hooks: tuple[dict[int, Any], dict[int, Any]] | None = None
 
     def __init_subclass__(cls) -> None:
@@ -128,6 +127,7 @@ class Optimizer:
         if not isinstance(params, Iterable):
             hint = ": give its model.parameters()" if hasattr(params, "parameters") else ""
             raise TypeError(f"'{type(params).__name__}' object is not iterable{hint}")
+        self._stepped = False
         self.defaults = defaults
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[Group] = []

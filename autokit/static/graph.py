@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from autokit.base import doors
+from autokit.func.trees import mapped
 
 Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
@@ -148,20 +149,6 @@ class Graph:
                 waiting += node.operands()
         return [node for node in self.nodes if node in seen]
 
-    def replace(self, table: dict[Node, Node]) -> None:
-        """Let each node in ``table`` be read from the node that it is mapped to, also along chains."""
-
-        def last(node: Node) -> Node:
-            while node in table:
-                node = table[node]
-            return node
-
-        flat = {node: last(node) for node in table}
-        for node in self.nodes:
-            node.args, node.settings = substitute(node.args, flat), substitute(node.settings, flat)
-        self.outputs = [flat.get(node, node) for node in self.outputs]
-        self.updates = {state: flat.get(node, node) for state, node in self.updates.items()}
-
     def copy(self) -> Graph:
         """The same graph with nodes of its own."""
         twins: dict[Node, Node] = {}
@@ -217,18 +204,6 @@ def found_in(args: Any, kind: Any) -> list[Any]:
     if isinstance(args, dict):
         args = tuple(args.values())
     return [one for each in args for one in found_in(each, kind)] if isinstance(args, tuple | list) else []
-
-
-def mapped(args: Any, change: Callable[[Any], Any]) -> Any:
-    """``args``, nested tuples, lists and dicts, with ``change`` applied to everything in them."""
-    if isinstance(args, dict):
-        return {name: mapped(value, change) for name, value in args.items()}
-    if isinstance(args, list):
-        return [mapped(each, change) for each in args]
-    if isinstance(args, tuple):
-        several = [mapped(each, change) for each in args]
-        return type(args)(*several) if hasattr(args, "_fields") else tuple(several)
-    return change(args)
 
 
 def substitute(args: Any, table: dict[Node, Any]) -> Any:

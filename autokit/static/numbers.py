@@ -15,7 +15,7 @@ import numpy as np
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.static.errors import refused
 from autokit.static.graph import Node
-from autokit.static.traced import Tape, Traced, Unexpected
+from autokit.static.traced import Tape, Traced
 
 
 class Number(Traced):
@@ -50,10 +50,8 @@ class Number(Traced):
         return new_tensor(self.cast(np.result_type(*floats) if floats else np.dtype(np.float32)))
 
     def __bool__(self) -> bool:
-        condition: Any = np.not_equal(self, 0)
-        holds = bool(condition.node.value)
-        (condition if holds else ~condition).check(Unexpected, ())
-        return holds
+        is_another_than_0: Any = np.not_equal(self, 0)
+        return is_another_than_0.expected() or not (~is_another_than_0).expected()
 
     def __float__(self) -> float:
         raise refused(
@@ -69,8 +67,6 @@ def _operator(name: str) -> Callable[..., Any]:
     of_arrays = getattr(Traced, name)
 
     def apply(self: Number, *others: Any) -> Any:
-        if others and isinstance(others[0], Tensor):
-            return getattr(self.tensor(*others), name)(*others)
         result = of_arrays(self, *others)
         alone = all([isinstance(each, Number | int | float) for each in others])
         return Number(self.tape, result.node) if alone else result

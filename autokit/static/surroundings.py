@@ -20,8 +20,8 @@ from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
 from autokit.static.errors import is_ours
 
-REGISTERS = {*vars(Module())} - {"training"}
-"""Attributes of a module that hold others, which are noted one by one."""
+REGISTERS = {"_stepped", *vars(Module())} - {"training"}
+"""Attributes of a module that hold others, which are noted one by one, and what an optimizer's step sets."""
 
 MOST = 1000
 """Containers with more elements than this are not looked into."""
@@ -113,43 +113,31 @@ class Surroundings:
 
         That of a variable of an outer function, and of an element of a list, is empty.
         """
-        if self._random != _states_of_random():
-            yield {}, "the random numbers of Python's random or of NumPy's"
         for get, name, value in self.entries:
             if get(name) is not value:
                 yield get.__self__, self._name_of(value, name) if name == "cell_contents" else name
         for attributes, size in self.sizes:
             if len(attributes) != size:
                 yield {}, str(list(attributes)[-1]) if attributes else "a dict"
-        lists = [each for each, items in self.containers if not _has(each, items)]
-        arrays = [each for each, numbers in self.arrays if not _is_equal(each, numbers)]
-        for container in [*lists, *arrays]:
-            yield {}, self._name_of(container, "a list")
+        for container, items in self.containers:
+            if len(container) != len(items) or not all(map(is_, container, items)):
+                yield {}, self._name_of(container, "a list")
+        for array, numbers in self.arrays:
+            if not np.array_equal(array, numbers, equal_nan=numbers.dtype.kind == "f"):
+                yield {}, self._name_of(array, "an array")
 
     def _name_of(self, value: Any, otherwise: str) -> str:
         return next((name for name, one in self.named.items() if one is value), otherwise)
 
+    def exchanged_meanwhile(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """The same just after a trace, in which random numbers may have been drawn that are not autokit's."""
+        if self._random != _states_of_random():
+            yield {}, "the random numbers of Python's random or of NumPy's"
+        yield from self.exchanged()
+
     def hold(self) -> bool:
         """Whether all is as it was."""
-        for get, name, value in self.entries:
-            if get(name) is not value:
-                return False
-        for attributes, size in self.sizes:
-            if len(attributes) != size:
-                return False
-        for container, items in self.containers:
-            if not _has(container, items):
-                return False
-        return all([_is_equal(array, numbers) for array, numbers in self.arrays])
-
-
-def _has(container: Any, items: list[Any]) -> bool:
-    """Whether a list has these very elements."""
-    return len(container) == len(items) and all(map(is_, container, items))
-
-
-def _is_equal(array: np.ndarray, numbers: np.ndarray) -> bool:
-    return np.array_equal(array, numbers, equal_nan=numbers.dtype.kind == "f")
+        return next(self.exchanged(), None) is None
 
 
 def _states_of_random() -> tuple[Any, ...]:

@@ -66,16 +66,13 @@ class Trace:
         self.gradients: list[tuple[Any, int | None]] = []
         self.modes: list[tuple[dict[str, Any], bool]] = []
         for kept in tracing.states.values():
-            self._conclude(kept, kept.node)
+            self._conclude(kept)
             self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
-        self.graph.states = list(dict.fromkeys([node for _, node in self.states]))
         _hoist_checks(self.graph)
         for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
             graph.forget_examples()
         tracing.tape.constants.clear()
-        kept_states = tracing.states.values()
-        self.leaves_now = [(each.tensor, each.requires_grad, each.grad is None) for each in kept_states]
 
     def _meet(self, function: Any, given: Any, others: Any) -> None:
         """Let what takes part be states; modules first, as they give the names."""
@@ -136,16 +133,16 @@ class Trace:
 
     # ------------------------------------------------------------ what the trace leaves behind
 
-    def _conclude(self, kept: Kept, node: Node) -> None:
+    def _conclude(self, kept: Kept) -> None:
         """Note what became of a state."""
-        new = kept.new
+        new, node = kept.new, kept.node
         if kept.learns_after is not kept.requires_grad:
             raise refused(f"the function changes requires_grad of {kept.label}: change it outside.")
         if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
             raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
         if new.node is not node:
             self.changed.append(kept.tensor)
-        if kept.traced.root is None:
+        if kept.traced.base is None:
             self.states.append((kept.tensor, node))
             if new.node is not node:
                 self.graph.updates[node] = new.node
@@ -176,7 +173,7 @@ class Trace:
                     f"backward() gives its argument {node.label} a gradient, and a compiled step leaves none "
                     "there: return torch.autograd.grad(loss, x); a parameter is named, and not passed."
                 )
-        for entries, name in self.tracing.around.exchanged():
+        for entries, name in self.tracing.around.exchanged_meanwhile():
             if name != "training":
                 raise refused(
                     f"the function changes {name}, and a graph runs no Python: change it outside, or keep it "
@@ -195,9 +192,9 @@ class Trace:
                     kept.grad_before.line,
                 )
             self.states.append((_GradientOf(kept.tensor), kept.grad_before))
-        arrays = {node: node.value for _, node in self.states}
-        for node, other in product(self.graph.updates, arrays):
-            if other is not node and np.may_share_memory(node.value, arrays[other]):
+        self.graph.states = list(dict.fromkeys([node for _, node in self.states]))
+        for node, other in product(self.graph.updates, self.graph.states):
+            if other is not node and np.may_share_memory(node.value, other.value):
                 raise refused(
                     f"{node.label} and {other.label} share memory, which a graph does not see, and one is "
                     "written to: write through the tensor that owns the memory."
@@ -207,8 +204,12 @@ class Trace:
 
     def holds(self) -> bool:
         """Whether the graph still stands for the program: its layers, its numbers and its tensors."""
-        for tensor, learns, had_no_gradient in self.leaves_now:
-            if tensor._requires_grad is not learns or had_no_gradient and tensor._grad is not None:
+        for tensor, kept in self.tracing.states.items():
+            if (
+                tensor._requires_grad is not kept.requires_grad
+                or kept.grad is None
+                and tensor._grad is not None
+            ):
                 return False
         return self.tracing.around.hold()
 

@@ -6,14 +6,15 @@ so rules, derivatives and optimizers trace themselves.
 
 The nodes of a graph never change, yet programs write into arrays. Therefore a traced array that owns its
 memory is a cell: it holds the node of its newest value, and a version that counts the writes. A view keeps
-the array that it looks into, its *root*, and the *chain* of calls that lead from there to it. Writing into a
-view gives the root a new node; a view whose root was written to since plays its chain again.
+the array that it looks into, its *base*, and the *chain* of calls that lead from there to it. Writing into a
+view gives the base a new node; a view whose base was written to since plays its chain again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,8 +49,6 @@ class Tape:
     graph : Graph
     operation, phase, module : str
         Of the nodes that are added next; see :class:`Node`.
-    has_example : bool
-        Whether the values are those of an example, so that a check that fails for them is an error.
     constants : dict
         By the identity of an array that array, lest it be another one's, and the node of its values.
     remarks : dict
@@ -59,7 +58,6 @@ class Tape:
     def __init__(self) -> None:
         self.graph = Graph()
         self.operation, self.phase, self.module = "", "forward", ""
-        self.has_example = False
         self.remarks: dict[Any, str] = {}
         self.constants: dict[int, tuple[Any, Node]] = {}
         self._numbers: dict[Any, Node] = {}
@@ -105,19 +103,18 @@ class Tape:
             raise refused(f"{name} gives a view of its operand that depends on another tensor's numbers")
         node = self.add("view", name, function, operands, named, value)
         step = (name, function, tuple(args[1:]), settings)
-        return Traced(self, node, first if first.root is None else first.root, (*first.chain, step))
+        return Traced(self, node, first if first.base is None else first.base, (*first.chain, step))
 
     def parts(self, name: str, function: Any, args: Any, settings: Any, several: Any, kind: str) -> Any:
         """The results of a call that has several, each a node of its own."""
-        whole = self.add(kind, name, function, args, settings)
-        whole.value = several
-        parts: list[Any] = []
-        for place, each in enumerate(several):
-            part = None
-            if each is not None:
-                part = Traced(self, self.add("call", "part", _part, (whole, place), {}, np.asarray(each)))
-            parts.append(part)
-        return type(several)(*parts) if hasattr(several, "_fields") else type(several)(parts)
+        whole = self.add(kind, name, function, args, settings, several)
+        places = count()
+
+        def part(each: Any) -> Any:
+            operands = whole, next(places)
+            return each if each is None else Traced(self, self.add("call", "part", _part, operands, {}, each))
+
+        return mapped(several, part)
 
     def lifted(self, args: Any) -> Any:
         """``args`` with nodes in place of traced arrays and of NumPy's arrays, which are constants."""
@@ -146,13 +143,6 @@ class Tape:
         if key not in self._numbers:
             self._numbers[key] = self.add("number", text, read, value=value, label=text)
         return self._numbers[key]
-
-    def check(self, condition: Traced, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
-        """Stop each run in which ``condition`` is false, with the error ``explain(*values)``."""
-        explain, operands = located(explain, self.operation), self.lifted((condition, *values))
-        if self.has_example and not condition.node.value:
-            raise explain(*_example(operands[1:]))
-        self.add("check", "check", explain, operands)
 
 
 class Unexpected(StaticError):
@@ -193,42 +183,37 @@ class Traced(NDArrayOperatorsMixin):
         Where calls are noted.
     node : Node
         The value.
-    root, chain
+    base, chain
         Of a view: the array that it looks into, and the calls that lead from there to it.
     """
 
-    __slots__ = ("__weakref__", "_node", "chain", "root", "tape", "version")
+    __slots__ = ("__weakref__", "_node", "base", "chain", "tape", "version")
     __hash__ = object.__hash__
     __array_priority__ = 1000
     is_weak = False
 
-    def __init__(self, tape: Tape, node: Node, root: Traced | None = None, chain: Any = ()) -> None:
-        self.tape, self._node, self.root, self.chain = tape, node, root, chain
-        self.version: int = 0 if root is None else root.version
+    def __init__(self, tape: Tape, node: Node, base: Traced | None = None, chain: Any = ()) -> None:
+        self.tape, self._node, self.base, self.chain = tape, node, base, chain
+        self.version: int = 0 if base is None else base.version
 
     # ------------------------------------------------------------ memory
 
     @property
     def node(self) -> Node:
         """The node of the newest value."""
-        root = self.root
-        if root is not None and self.version != root.version:
-            node = root.node
+        base = self.base
+        if base is not None and self.version != base.version:
+            node = base.node
             for name, function, args, settings in self.chain:
                 value = function(node.value, *args, **settings)
                 node = self.tape.add("view", name, function, (node, *args), settings, value)
-            self._node, self.version = node, root.version
+            self._node, self.version = node, base.version
         return self._node
-
-    @property
-    def base(self) -> Traced | None:
-        """The array whose memory a view shares."""
-        return self.root
 
     def become(self, value: Any) -> Traced:
         """Write ``value`` over all elements, as ``a[...] = value`` does."""
         tape = self.tape
-        if isinstance(value, Traced) and self.root is value.root is not None and value.chain == self.chain:
+        if isinstance(value, Traced) and self.base is value.base is not None and value.chain == self.chain:
             return self  # as the second half of `a[i] += 1`, which has written through the view already
         if not isinstance(value, Traced):
             value = Traced(tape, tape.constant(np.array(np.broadcast_to(value, self.shape), self.dtype)))
@@ -236,13 +221,13 @@ class Traced(NDArrayOperatorsMixin):
             value = np.broadcast_to(value, self.shape)
         if value.dtype != self.dtype:
             value = value.astype(self.dtype)
-        if self.root is None:
-            if value.root is not None:
+        if self.base is None:
+            if value.base is not None:
                 value = value.copy()  # the memory that it looks into may change
             self._node = value.node
             self.version += 1
         else:
-            self.root.become(tape.call("write", write, (self.root, self.chain, value)))
+            self.base.become(tape.call("write", write, (self.base, self.chain, value)))
         return self
 
     fill = become
@@ -303,8 +288,11 @@ class Traced(NDArrayOperatorsMixin):
     # ------------------------------------------------------------ conditions
 
     def check(self, explain: Callable[..., Exception], values: tuple[Any, ...]) -> None:
-        """Raise ``explain(*values)`` in each run in which this condition is false."""
-        self.tape.check(self, explain, values)
+        """Stop each run in which this condition is false, with the error ``explain(*values)``."""
+        explain, operands = located(explain, self.tape.operation), self.tape.lifted((self, *values))
+        if not self.node.value:
+            raise explain(*_example(operands[1:]))
+        self.tape.add("check", "check", explain, operands)
 
     def expected(self) -> bool:
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""
@@ -331,7 +319,7 @@ class Traced(NDArrayOperatorsMixin):
         )
         if isinstance(result, tuple) and out is not None:
             return tuple([_into(one, each) for one, each in zip(out, result)])
-        return _into(out and out[0], result)
+        return _into(out, result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, settings: Any) -> Any:
         name = function.__name__
@@ -372,7 +360,7 @@ class Traced(NDArrayOperatorsMixin):
 
     def put(self, places: Any, values: Any) -> None:
         """Write ``values`` at ``places`` of the flattened array."""
-        self.become(self.tape.call("put_flat", put_flat, (self, places, values)))
+        self[np.unravel_index(places, self.shape)] = values
 
     # ------------------------------------------------------------ methods of arrays
 
@@ -451,13 +439,6 @@ def put(array: Any, index: Any, value: Any) -> Any:
     return array
 
 
-def put_flat(array: Any, places: Any, values: Any) -> Any:
-    """``array`` with ``values`` at ``places`` of the flattened array."""
-    array = array.copy()
-    array.put(places, values)
-    return array
-
-
 def at(ufunc: Any, array: Any, index: Any, *values: Any) -> Any:
     """``array`` after ``ufunc.at``, which counts each place as often as ``index`` names it."""
     array = array.copy()
@@ -487,7 +468,7 @@ def _values(args: Any) -> Any:
 
 def _memory(array: Any) -> Any:
     """What owns the memory of an array."""
-    owner = array.root if isinstance(array, Traced) else getattr(array, "base", None)
+    owner = array.base if isinstance(array, Traced) else getattr(array, "base", None)
     return array if owner is None else owner
 
 

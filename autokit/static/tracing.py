@@ -71,9 +71,8 @@ class Tracing(Detour):
         How many derivatives ran.
     """
 
-    def __init__(self, tape: Tape | None = None) -> None:
-        self.tape = tape or Tape()
-        self.tape.has_example = tape is None
+    def __init__(self) -> None:
+        self.tape = Tape()
         self.states: dict[Tensor, Kept] = {}
         self.new: set[int] = set()
         self.names: dict[Any, str] = {}
@@ -86,7 +85,6 @@ class Tracing(Detour):
 
     def __enter__(self) -> Self:
         setattr(Tensor, "array", property(self._array_of, self._set_array))  # noqa: B010
-        self.generators = {}
         for generator in {*STREAMS.values()}:
             self.source(generator)
         return super().__enter__()
@@ -313,22 +311,22 @@ class Tracing(Detour):
         super().__exit__(*error)
         for kept in self.states.values():
             kept.restore()
-        seeded = changed = ""
-        for generator, (_, twister, state) in self.generators.items():
-            if generator._twister is not twister:
-                seeded = (
-                    "the function seeds a generator, which would draw the same in each run: seed it outside."
-                )
-            vars(generator).update(state)
+        wrong = ""
         for group, before, meanwhile in [group for groups in self.optimizers.values() for group in groups]:
             for name in [name for name in before if group[name] is not meanwhile[name]]:
-                changed = (
+                wrong = (
                     f"the function changes {name} of the optimizer, as a scheduler does, and a graph "
                     "does not: call scheduler.step() outside, after the compiled step."
                 )
             group.update(before)
-        if error[0] is None and (seeded or changed):
-            raise refused(seeded or changed)
+        for generator, (_, twister, state) in self.generators.items():
+            if generator._twister is not twister:
+                wrong = (
+                    "the function seeds a generator, which would draw the same in each run: seed it outside."
+                )
+            vars(generator).update(state)
+        if wrong and error[0] is None:
+            raise refused(wrong)
 
 
 class LazyState(StaticError):
@@ -344,31 +342,27 @@ class _TracedRules(Rules):
     __slots__ = ()
 
     def __init__(self, rules: Rules, tracing: Tracing) -> None:
-        name, module = rules.operation.name, tracing.tape.module
+        tape, name, module = tracing.tape, rules.operation.name, tracing.tape.module
         opaque = name in OPAQUE_DERIVATIVES
-        if opaque:  # the derivatives for NumPy's arrays
-            rules = rules.operation.rules(rules.learns, rules.wide, True)  # type: ignore[assignment]
-        for field in Rules.__slots__:
-            setattr(self, field, getattr(rules, field))
+        # One call is the derivative for NumPy's arrays, by a fast path where there is one.
+        super().__init__(rules.operation, rules.learns, rules.wide, opaque)
 
-        def wrapped(vjp: Callable[..., Any], is_one_call: bool, on_tensors: bool) -> Callable[..., Any]:
+        def wrapped(is_one_call: bool, place: int, vjp: Callable[..., Any], needs: Any) -> Any:
             def derivative(g: Any, *values: Any) -> Any:
-                tape = tracing.tape
                 tape.operation, tape.phase, tape.module = name, "backward", module
                 tracing.passes += 1
                 if is_one_call and vjp is not unchanged and found_in((g, values), Traced):
                     return tape.call(f"{name}_backward", vjp, (g, *values))
-                tracing.deriving += on_tensors
+                tracing.deriving += 1
                 try:
                     return vjp(g, *values)
                 finally:
-                    tracing.deriving -= on_tensors
+                    tracing.deriving -= 1
 
-            return derivative
+            return place, derivative, needs
 
-        arrays, tensors = rules.for_arrays, rules.for_tensors
-        self.for_arrays = tuple([(place, wrapped(vjp, opaque, False), needs) for place, vjp, needs in arrays])
-        self.for_tensors = tuple([(place, wrapped(vjp, False, True), needs) for place, vjp, needs in tensors])
+        self.for_arrays = tuple([wrapped(opaque, *each) for each in self.for_arrays])
+        self.for_tensors = tuple([wrapped(False, *each) for each in self.for_tensors])
 
 
 class _Draws:

@@ -531,6 +531,32 @@ def test_an_optimizer_that_replaces_its_state_is_refused():
     assert optimizer.state[weight]["velocity"] is velocity and velocity.tolist() == [1, 1]
 
 
+def test_an_optimizer_of_ones_own_may_multiply_its_rate_with_tensors():
+    class Descent(torch.optim.Optimizer):
+        @torch.no_grad()
+        def step(self):
+            for param in self.param_groups[0]["params"]:
+                rate = self.param_groups[0]["lr"]
+                param.sub_(rate * param.grad).mul_(1 - rate / 4)
+
+    def trained(change):
+        weight = torch.ones(2, requires_grad=True)
+        optimizer = Descent([weight], {"lr": 0.5})
+
+        def step(x):
+            optimizer.zero_grad()
+            (weight * x).sum().backward()
+            optimizer.step()
+
+        run = change(step)
+        for rate in (0.5, 0.25, 0.125):
+            optimizer.param_groups[0]["lr"] = rate
+            run(torch.tensor([1.0, -2.0]))
+        return weight.tolist()
+
+    assert trained(compile) == trained(lambda step: step)
+
+
 def test_draws_go_on_with_the_stream_of_the_eager_run():
     def noise(x, n):
         return x + torch.rand(3), torch.randn(n), torch.randint(0, 9, (2,)), torch.bernoulli(x), F.dropout(x)
