@@ -44,6 +44,9 @@ passes: Callable[..., Any] = _closed
 debugger: Callable[..., Any] = _closed
 """A run of a session that goes node by node, as a widget."""
 
+terminal: Callable[..., None] = _closed
+"""A terminal that asks how a run of a session is to go on."""
+
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 

@@ -7,7 +7,6 @@ stops after the first node whose value passes it.
 
 from __future__ import annotations
 
-import cmd
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -41,8 +40,8 @@ def row(node: Node) -> str:
     return f"{node.label} = {node.name}({operands}){form}"
 
 
-class Run(cmd.Cmd):
-    """A run of a session that stops before each node; ``cmdloop`` asks in a terminal how to go on.
+class Run:
+    """A run of a session that stops before each node.
 
     Attributes
     ----------
@@ -60,10 +59,7 @@ class Run(cmd.Cmd):
         What ended the run.
     """
 
-    prompt = "tfdbg> "
-
     def __init__(self, session: LocalCLIDebugWrapperSession, program: Program, feeds: list[Any]) -> None:
-        super().__init__()
         self.session, self.program, self.done = session, program, 0
         self.fed = [each.op for each in program.fed if each.op not in program.operations]
         self.graph = outlined([*self.fed, *program.operations])
@@ -127,102 +123,6 @@ class Run(cmd.Cmd):
             self.session.watched[name].append(np.array(self.values[self.names[name]]))
         return self.results
 
-    def named(self, name: str) -> Node:
-        """The node that ``name`` stands for."""
-        if name not in self.names:
-            raise LookupError(f"this run has no node {name!r}: lt lists those that have run")
-        return self.names[name]
-
-    # ------------------------------------------------------------ the commands of the terminal
-
-    def onecmd(self, line: str) -> bool:
-        """Do what ``line`` says; a name that is not there is said."""
-        try:
-            return super().onecmd(line)
-        except LookupError as error:
-            print(error.args[0])
-            return False
-
-    # ------------------------------------------------------------ going on
-
-    def do_run(self, words: str) -> bool:
-        """run: to the next breakpoint or the end; at the end, to the next session.run.
-
-        run -f NAME: after the first node whose value passes the filter, in this run or a later one.
-        """
-        if words:
-            return not self.seek(words.removeprefix("-f").strip())
-        return self.next is None or self.do_cont("")
-
-    def do_s(self, words: str) -> None:
-        """s: run the next node."""
-        node = self.step()
-        if node is not None:
-            self._show(node)
-        print(self.where())
-
-    def do_cont(self, words: str) -> bool:
-        """cont [NODE]: up to this node, or the next breakpoint."""
-        stops = [self.named(name) for name in words.split()]
-        self.go([*stops, *map(self.names.get, self.session.breakpoints)])
-        print(self.where())
-        return False
-
-    def do_exit(self, words: str) -> bool:
-        """exit: this run and all others go on without the debugger."""
-        self.session.is_attached = False
-        return True
-
-    do_EOF = do_exit
-
-    def do_break(self, words: str) -> None:
-        """break NODE: stop before this node in each run. break: show all breakpoints."""
-        self.session.breakpoints.update([name for name in words.split() if self.named(name)])
-        print("breakpoints:", ", ".join(sorted(self.session.breakpoints)) or "none")
-
-    def do_watch(self, words: str) -> None:
-        """watch NODE: keep its value in each run. watch: show what was kept."""
-        self.session.watch(*[name for name in words.split() if self.named(name)])
-        for name, values in self.session.watched.items():
-            print(f"{name}: {', '.join(map(str, values)) or 'nothing yet'}")
-
-    # ------------------------------------------------------------ looking
-
-    def do_lt(self, words: str) -> None:
-        """lt: list the nodes that have run."""
-        print(*map(row, self.nodes[: self.done]), sep="\n")
-
-    def do_pt(self, words: str) -> None:
-        """pt NODE: print its value."""
-        self._show(self.named(words))
-
-    def do_ni(self, words: str) -> None:
-        """ni NODE, also li, lo: what it computes of what, its line, what it reads, and who reads it."""
-        node = self.named(words)
-        lines = [row(node), f"  defined at {described(node.line)}"]
-        lines += [f"  reads {row(each)}" for each in node.operands()]
-        lines += [f"  is read by {row(each)}" for each in self.graph.users()[node]]
-        print(*lines, sep="\n")
-
-    do_li = do_lo = do_ni
-
-    # ------------------------------------------------------------ how
-
-    def seek(self, name: str) -> bool:
-        """Run to the first node whose value passes the filter ``name``; whether there is one, or an error."""
-        if name not in self.session.filters:
-            raise LookupError(f"there is no filter {name!r}: there are {', '.join(self.session.filters)}")
-        node = self.go(passes=self.session.filters[name])
-        self.session.awaited = name if node is None and self.error is None else ""
-        if node is not None:
-            print(f"{name} is true of {node.label}, defined at {described(node.line)}")
-            for each in [node, *node.operands()]:
-                self._show(each)
-        return not self.session.awaited
-
-    def _show(self, node: Node) -> None:
-        print(f"{row(node)}\n{self.values.get(node, 'has not run yet')}")
-
 
 class LocalCLIDebugWrapperSession(Session):
     """A session whose runs stop before each node, and ask in the terminal how to go on.
@@ -271,6 +171,6 @@ class LocalCLIDebugWrapperSession(Session):
     def execute(self, program: Program, feeds: list[np.ndarray]) -> list[Any]:
         """Run ``program`` as the terminal says."""
         run = Run(self, program, feeds)
-        if self.is_attached and (not self.awaited or run.seek(self.awaited)):
-            run.cmdloop(f"a run of {len(run.nodes)} nodes\n{run.where()}")
+        if self.is_attached:
+            doors.terminal(run)
         return run.finish()
