@@ -15,6 +15,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from autokit.widgets.script import bundle
+
 _CSS = """
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 1rem;
@@ -25,26 +27,7 @@ h1 { font-size: 1.1rem; font-weight: 600; margin: 0 0 0.75rem; }
 noscript img { max-width: 100%; }
 """
 
-# What anywidget's model does for a widget in a notebook, where there is no notebook; with names of its own.
-_MODEL_JS = """
-{
-const listeners = new Map();
-const bytes = (text) => new DataView(Uint8Array.from(atob(text), (each) => each.charCodeAt(0)).buffer);
-const traits = JSON.parse(document.getElementById("autokit-traits").textContent,
-  (_, value) => (typeof value?.["& bytes"] === "string" ? bytes(value["& bytes"]) : value));
-const model = {
-  get: (name) => traits[name],
-  set(name, value) {
-    if (traits[name] === value) return;
-    traits[name] = value;
-    for (const call of [...(listeners.get("change:" + name) ?? [])]) call();
-  },
-  save_changes() {},
-  send() { throw new Error("there is no kernel"); },
-  on: (event, call) => listeners.set(event, [...(listeners.get(event) ?? []), call]),
-  off: (event, call) => listeners.set(event, (listeners.get(event) ?? []).filter((other) => other !== call)),
-};
-"""
+_MODEL_JS = "{\nconst traits = traitsOfThePage();\nconst model = makeModel(traits);\n"
 
 _STYLE = re.compile(r'<style>.*?</style>| style="[^"]*"(?= src="data:image)', re.DOTALL)
 """What the policy does not allow in a still, and who sees it there does not need."""
@@ -90,7 +73,7 @@ def page(title: str, css: str, code: str, traits: Mapping[str, Any], still: str,
         JavaScript for what a kernel would do when the ``model`` changes.
     """
     css += _CSS
-    code += _MODEL_JS + stand_in + _RENDER_JS
+    code += bundle("model.js") + _MODEL_JS + stand_in + _RENDER_JS
     policy = (
         f"default-src 'none'; script-src {_hash(code)}; style-src {_hash(css)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
