@@ -156,9 +156,8 @@ class Graph:
         for node in self.nodes:
             twin = twins[node] = other.add(copy.copy(node))
             twin.args, twin.settings = substitute(node.args, twins), substitute(node.settings, twins)
-        other.inputs = [twins[node] for node in self.inputs]
-        other.states = [twins[node] for node in self.states]
-        other.outputs = [twins[node] for node in self.outputs]
+        several = self.inputs, self.states, self.outputs
+        other.inputs, other.states, other.outputs = substitute(several, twins)
         other.updates = {twins[state]: twins[node] for state, node in self.updates.items()}
         return other
 
@@ -209,6 +208,17 @@ def found_in(args: Any, kind: Any) -> list[Any]:
 def substitute(args: Any, table: dict[Node, Any]) -> Any:
     """``args`` with each node that is in ``table`` replaced by what stands there."""
     return mapped(args, lambda each: table.get(each, each) if isinstance(each, Node) else each)
+
+
+def example_of(args: Any) -> Any:
+    """``args`` with the example's value in place of each node."""
+    return mapped(args, lambda one: one.value if isinstance(one, Node) else one)
+
+
+def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    """What a call gives for the values of its operands."""
+    with np.errstate(all="ignore"):
+        return function(*example_of(args), **example_of(settings))
 
 
 def _written(argument: Any) -> str:

@@ -34,17 +34,10 @@ def interpret(nodes: Iterable[Node], values: dict[Node, Any]) -> Iterator[tuple[
                 raise node.function(*operands)  # type: ignore[misc]
             values[node] = None
         elif node.function is not None:
-            settings = {name: _value(each, values) for name, each in node.settings.items()}
-            value = node.function(*[_value(each, values) for each in node.args], **settings)
+            args, settings = substitute((node.args, node.settings), values)
+            value = node.function(*args, **settings)
             values[node] = np.asarray(value, node.dtype) if isinstance(value, np.generic | float) else value
         yield node, values[node]
-
-
-def _value(argument: Any, values: dict[Node, Any]) -> Any:
-    """What an argument stands for."""
-    if argument.__class__ is Node:
-        return values[argument]
-    return substitute(argument, values) if isinstance(argument, (tuple, list, dict)) else argument
 
 
 def node_by_node(graph: Graph, inputs: Sequence[Any]) -> Iterator[tuple[Node, Any]]:

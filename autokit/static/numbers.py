@@ -37,6 +37,12 @@ class Number(Traced):
         super().__init__(tape, node)
         self.read = read
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **settings: Any) -> Any:
+        result = super().__array_ufunc__(ufunc, method, *args, **settings)
+        alone = all([isinstance(each, Number | int | float) for each in args])
+        # Among numbers of Python's the result is one, too.
+        return Number(self.tape, result.node) if alone and isinstance(result, Traced) else result
+
     def cast(self, dtype: np.dtype[Any]) -> Traced:
         """The number in ``dtype``."""
         if self.read is None:
@@ -50,8 +56,8 @@ class Number(Traced):
         return new_tensor(self.cast(np.result_type(*floats) if floats else np.dtype(np.float32)))
 
     def __bool__(self) -> bool:
-        is_another_than_0: Any = np.not_equal(self, 0)
-        return is_another_than_0.expected() or not (~is_another_than_0).expected()
+        holds: Any = np.not_equal(self, 0)
+        return holds.expected() or not np.logical_not(holds).expected()
 
     def __float__(self) -> float:
         raise refused(
@@ -60,25 +66,6 @@ class Number(Traced):
         )
 
     __int__ = __index__ = __float__  # type: ignore[assignment]
-
-
-def _operator(name: str) -> Callable[..., Any]:
-    """An operator: among numbers of Python's the result is one, too."""
-    of_arrays = getattr(Traced, name)
-
-    def apply(self: Number, *others: Any) -> Any:
-        result = of_arrays(self, *others)
-        alone = all([isinstance(each, Number | int | float) for each in others])
-        return Number(self.tape, result.node) if alone else result
-
-    return apply
-
-
-for _name in ("add", "sub", "mul", "truediv", "pow"):
-    for _which in (f"__{_name}__", f"__r{_name}__"):
-        setattr(Number, _which, _operator(_which))
-for _which in ("__neg__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__"):
-    setattr(Number, _which, _operator(_which))
 
 
 class Counter(Traced):

@@ -33,6 +33,8 @@ KEPT = 64
 """So many graphs of a function are kept, each with its memory: the newest."""
 
 
+ARRAYS = Tensor, np.ndarray
+
 BACKENDS: dict[str, Callable[[Graph], Any]] = {
     "numpy": emit_numpy.build,
     "native": emit_loops.build,
@@ -330,13 +332,10 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[
 
 def _facts(value: Any, arrays: list[Any]) -> Any:
     """What a signature says of an argument; arrays in it, also of tensors, join ``arrays``."""
-    if isinstance(value, Tensor):
-        array = value.array
+    if isinstance(value, ARRAYS):
+        array = value.array if isinstance(value, Tensor) else value
         arrays.append(array)
-        return array.shape, array.strides, array.dtype, value._requires_grad
-    if isinstance(value, np.ndarray):
-        arrays.append(value)
-        return value.shape, value.strides, value.dtype
+        return array.shape, array.strides, array.dtype, getattr(value, "_requires_grad", None)
     if isinstance(value, tuple | list):
         return type(value), [_facts(each, arrays) for each in value]
     if isinstance(value, dict):

@@ -21,7 +21,7 @@ from autokit.nn.module import Module
 from autokit.static.errors import is_ours
 
 REGISTERS = {"_stepped", *vars(Module())} - {"training"}
-"""Attributes of a module that hold others, which are noted one by one, and what an optimizer's step sets."""
+"""Attributes of a module that are noted only where they hold others, and what an optimizer's step sets."""
 
 MOST = 1000
 """Containers with more elements than this are not looked into."""
@@ -66,7 +66,7 @@ class Surroundings:
     def note_object(self, owner: Any) -> None:
         """Note the attributes of an object, and how many there are."""
         self.sizes.append((vars(owner), len(vars(owner))))
-        self.note(vars(owner), [name for name in vars(owner) if name not in REGISTERS])
+        self.note(vars(owner), [name for name, one in vars(owner).items() if name not in REGISTERS or one])
 
     def look_into(self, value: Any) -> None:
         """Note what a container, a function or an object of the program has."""

@@ -125,8 +125,8 @@ class Trace:
     def _second_half(self) -> Halves | None:
         """What computes gradients later, unless the function's own backward pass has freed the graph."""
         tracing = self.tracing
-        tensors = [*tracing.states, *[tensor for tensor, _, _ in self.inputs if isinstance(tensor, Tensor)]]
-        leaves = [tensor for tensor in tensors if tensor._requires_grad]
+        given = [*tracing.states, *[tensor for tensor, _, _ in self.inputs]]
+        leaves = [each for each in given if getattr(each, "_requires_grad", False)]
         if not (self.learning and leaves) or tracing.passes:
             return None
         return Halves(tracing.tape, self.learning, leaves)

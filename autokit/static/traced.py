@@ -25,7 +25,7 @@ from autokit.base.devices import on_host
 from autokit.base.errors import require
 from autokit.engine.tensor import Tensor
 from autokit.static.errors import StaticError, described, located, no_number_yet, program_line, refused
-from autokit.static.graph import Graph, Node, found_in, mapped
+from autokit.static.graph import Graph, Node, evaluated, example_of, found_in, mapped
 
 _REDUCTIONS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 _ABOUT_SHAPES = {np.shape, np.ndim, np.size, np.result_type, np.can_cast, np.iscomplexobj, np.isrealobj}
@@ -86,8 +86,7 @@ class Tape:
             common = np.result_type(*kinds, 0.0)
             args = tuple([each.cast(common) if is_weak else each for each, is_weak in zip(args, weak)])
         operands, named = self.lifted((args, settings))
-        with np.errstate(all="ignore"):
-            value = function(*_example(operands), **_example(named))
+        value = evaluated(function, operands, named)
         if isinstance(value, tuple | list):
             arrays = [isinstance(each, np.ndarray | np.generic) for each in value]
             return self.parts(name, function, operands, named, value, kind) if any(arrays) else value
@@ -240,11 +239,10 @@ class Traced(NDArrayOperatorsMixin):
 
     @property
     def flags(self) -> SimpleNamespace:
-        """Whether it lies in memory row by row or column by column, and may be written to."""
+        """Whether it lies in memory row by row, and may be written to."""
         flags = self._node.value.flags
         writeable = all([name != "broadcast_to" for name, *_ in self.chain])
-        order = {"c_contiguous": flags.c_contiguous, "f_contiguous": flags.f_contiguous}
-        return SimpleNamespace(**order, writeable=writeable)
+        return SimpleNamespace(c_contiguous=flags.c_contiguous, writeable=writeable)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -291,7 +289,7 @@ class Traced(NDArrayOperatorsMixin):
         """Stop each run in which this condition is false, with the error ``explain(*values)``."""
         explain, operands = located(explain, self.tape.operation), self.tape.lifted((self, *values))
         if not self.node.value:
-            raise explain(*_example(operands[1:]))
+            raise explain(*example_of(operands[1:]))
         self.tape.add("check", "check", explain, operands)
 
     def expected(self) -> bool:
@@ -454,11 +452,6 @@ def is_basic(index: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     basic = slice | int | np.integer | None
     return all([each is ... or isinstance(each, basic) and not isinstance(each, bool) for each in parts])
-
-
-def _example(args: Any) -> Any:
-    """``args`` with the example's value in place of each node."""
-    return mapped(args, lambda one: one.value if isinstance(one, Node) else one)
 
 
 def _values(args: Any) -> Any:

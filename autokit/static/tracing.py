@@ -142,27 +142,16 @@ class Tracing(Detour):
     def add_module(self, root: Any, name: str) -> None:
         """Take the parameters and the buffers of a module as states, under their names."""
         for path, module in root.named_modules():
-            if module._hooks is not None and any(vars(module._hooks).values()):
+            hooks = [] if module._hooks is None else vars(module._hooks).values()
+            if any(hooks):
                 raise refused(_HOOK)
             if module not in self.modules:
                 self.modules[module] = f"{name}.{path}".strip(".")
-                self._note_module(module)
+                self.around.sizes += [(each, 0) for each in hooks]
+                self.around.note_object(module)
+                self.around.note_function(type(module).forward)
         for path, tensor in [*root.named_parameters(), *root.named_buffers()]:
             self.adopt(tensor, f"{name}.{path}".strip("."))
-
-    # ------------------------------------------------------------ what the graph stands for
-
-    def _note_module(self, module: Any) -> None:
-        """Note a module's attributes, layers, parameters and buffers, and what its ``forward`` names."""
-        around = self.around
-        around.note_object(module)
-        around.note(vars(module), ["_hooks"])
-        for register in (module._modules, module._parameters, module._buffers):
-            if register:
-                around.look_into(register)
-        for hooks in vars(module._hooks).values() if module._hooks is not None else ():
-            around.containers.append((hooks, []))
-        around.note_function(type(module).forward)
 
     # ------------------------------------------------------------ states
 

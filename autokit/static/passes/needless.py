@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.static.graph import Graph, Node
-from autokit.static.passes.rewriting import Rewriting, Rules, evaluated
+from autokit.static.graph import Graph, Node, evaluated
+from autokit.static.passes.rewriting import Rewriting, Rules
 
 OF_A_SHAPE = {"ones_like", "zeros_like", "full_like", "empty_like"}
 """Calls that ask their first operand for nothing but its shape and dtype."""
@@ -35,7 +35,7 @@ def _folded(node: Node, new: Rewriting, *_: Any) -> Any:
     known = all([operand.kind == "const" for operand in operands])
     if node.kind == "const" or not known or not isinstance(node.value, np.ndarray):
         return None
-    return new.constant(node, evaluated(node.function, node.args, node.settings))
+    return new.constant(node, np.asarray(evaluated(node.function, node.args, node.settings)))
 
 
 FOLDING: Rules = {"values known before the first run": ("", _folded)}

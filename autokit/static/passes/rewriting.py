@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autokit.static.calls import is_reduction
-from autokit.static.graph import Graph, Node, mapped, outline, substitute
+from autokit.static.graph import Graph, Node, evaluated, outline, substitute
 
 Rule = Callable[[Node, "Rewriting", Any, Any], Any]
 """Gives the node to read in place of one, or something else where there is none.
@@ -36,7 +36,9 @@ class Rewriting:
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
         """A new node, which is part of the same operation and line as ``like``."""
         facts = {"function": function, "args": args, "settings": settings}
-        return self._add(like, kind=kind, name=function.__name__, value=outline(evaluated(**facts)), **facts)
+        return self._add(
+            like, kind=kind, name=function.__name__, value=outline(np.asarray(evaluated(**facts))), **facts
+        )
 
     def constant(self, like: Node, value: np.ndarray) -> Node:
         """A new constant."""
@@ -85,13 +87,6 @@ def operand_of(node: Any, names: str, *before: str) -> Any:
 
 def _is_call(node: Node, names: str) -> bool:
     return node.name in names.split() and (not node.settings or is_reduction(node))
-
-
-def evaluated(function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> np.ndarray:
-    """What a call gives for the operands' values."""
-    args, settings = mapped((args, settings), lambda one: one.value if isinstance(one, Node) else one)
-    with np.errstate(all="ignore"):
-        return np.asarray(function(*args, **settings))
 
 
 def known(argument: Any) -> Any:
