@@ -142,7 +142,6 @@ LEFT_OUT = {
     "AUTO_REUSE": "use tf.Variable kept in Python's names and lists",
     "get_variable_scope": "use tf.Variable kept in Python's names and lists",
     "add_check_numerics_ops": "use tf.Assert and tf.check_numerics",
-    "linspace": "use tf.constant(array)",
     "placeholder_with_default": "feed_dict replaces any tensor",
     "split": "use slices",
     "summary.scalar": "use print, and ak.plot for what session.run returns",

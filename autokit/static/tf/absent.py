@@ -17,7 +17,7 @@ INSTEAD = {
     "scan|map_fn|foldl|TensorArray|dynamic_rnn|rnn_cell|.*Cell": "a for loop of Python's",
     "GradientTape|function|.*eager.*|enable_v2_behavior": "import autokit.static.v2 as tf",
     "compat|disable_v2_behavior|logging|app|flags|Run.*": "import autokit.static as tf, without it",
-    "fill|range|lin_?space|.*_like|.*_with_default": "tf.constant(array): feed_dict replaces any tensor",
+    "lin_space|.*_like|.*_with_default": "tf.constant(array): feed_dict replaces any tensor",
     "assert_.*|add_check_numerics_ops": "tf.Assert and tf.check_numerics",
     ".*_initializer": "initializer=tf.ones, another function of a shape, or an array",
     "shape|rank|size": "x.shape, whose sizes are numbers where they are known, and -1 in tf.reshape",

@@ -56,6 +56,22 @@ def ones(shape: Any, dtype: Any = float32, name: str = "ones") -> Tensor:
     return constant(1, dtype, shape, name)
 
 
+def fill(dims: Any, value: Any, name: str = "Fill") -> Tensor:
+    """A tensor of shape ``dims`` whose elements are all ``value``."""
+    return constant(value, None, dims, name)
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+    """The numbers from ``start``, or 0, up to ``limit``."""
+    numbers = np.arange(start) if limit is None else np.arange(start, limit, delta)
+    return constant(numbers.tolist(), dtype, name=name)
+
+
+def linspace(start: float, stop: float, num: int, name: str = "LinSpace") -> Tensor:
+    """``num`` numbers from ``start`` to ``stop``, at equal distances."""
+    return constant(np.linspace(start, stop, num), float32, name=name)
+
+
 # ---------------------------------------------------------------- random numbers
 
 
