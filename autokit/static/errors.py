@@ -61,11 +61,9 @@ def is_ours(file: str) -> bool:
 
 def program_line() -> Line | None:
     """The line of the learner's program that is running, or the one that defined what runs."""
-    line = DEFINED.get()
-    if line is None:
-        frame, _ = program_frame()
-        line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    return line
+    frame, _ = program_frame()
+    running = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return DEFINED.get() or running
 
 
 def described(line: Line | None) -> str:

@@ -147,9 +147,6 @@ class Tape:
 class Unexpected(StaticError):
     """A run for which the graph does not hold, as what was expected of a number is false."""
 
-    def __init__(self) -> None:
-        super().__init__("the graph was built for other numbers")
-
 
 class Module:
     """NumPy, with functions whose new arrays are nodes of a graph."""
@@ -296,7 +293,7 @@ class Traced(NDArrayOperatorsMixin):
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""
         holds = bool(self.node.value)
         if holds and self.node.kind != "const":
-            self.check(Unexpected, ())
+            self.check(partial(Unexpected, "the graph was built for other numbers"), ())
         return holds
 
     @property
