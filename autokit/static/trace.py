@@ -134,7 +134,8 @@ class Trace:
 
     def _conclude(self, kept: Kept) -> None:
         """Note what became of a state and of its gradient, which a run leaves only if it is to be kept."""
-        (new, after, learns), node, before = kept.left, kept.node, kept.grad_before
+        new, after, learns = kept.left
+        node, before = kept.node, kept.grad_before
         if learns is not kept.requires_grad:
             raise refused(f"the function changes requires_grad of {kept.label}: change it outside.")
         if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
