@@ -179,7 +179,8 @@ class _Writer:
             names[node] = self.space.given(self._wish(node), node.value)
             self.arrays[node] = node.value
             self.memory.append(f"# {names[node]}: {node.kind} {node.dtype}{list(node.shape)}")
-        elif node.kind == "number":  # which Python computes before each run
+        elif node.kind == "number":
+            # Python computes it before each run.
             names[node] = self._once(f"ndarray((), {self.space.spelled(node.dtype)})", self._wish(node))
             compute = self.space.given(f"compute_{names[node]}", node.function)
             self._say(node, f"{names[node]}[()] = {compute}({arguments(node.args, node.settings)})")

@@ -35,10 +35,6 @@ class Untraceable(StaticError):
     last: Untraceable | None = None
     """The last one, which the program may have caught."""
 
-    def __init__(self, *words: str) -> None:
-        super().__init__(*words)
-        Untraceable.last = self
-
 
 class RecompileWarning(UserWarning):
     """A function is built again and again, each time for another signature."""
@@ -61,11 +57,9 @@ def is_ours(file: str) -> bool:
 
 def program_line() -> Line | None:
     """The line of the learner's program that is running, or the one that defined what runs."""
-    line = DEFINED.get()
-    if line is None:
-        frame, _ = program_frame()
-        line = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    return line
+    frame, _ = program_frame()
+    running = None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    return DEFINED.get() or running
 
 
 def described(line: Line | None) -> str:
@@ -93,10 +87,11 @@ def no_number_yet(asked: str = "item") -> Untraceable:
     """The error where the program asks a traced tensor for its number, by the method ``asked``."""
     _, called = program_frame()
     words = _INSTEAD[called[-1] if called and called[-1] in _INSTEAD else asked]
-    return Untraceable(
+    Untraceable.last = Untraceable(
         f"{described(program_line())}\n  while a graph is built there is no number yet, and the program asks "
         f"{words}."
     )
+    return Untraceable.last
 
 
 def located(explain: Callable[..., Exception], operation: str) -> Callable[..., Exception]:

@@ -98,8 +98,7 @@ class Plan:
         run, trace = run or self.run, self.trace
         if trace.halves is None:
             return trace.finish(run(*arrays))
-        results = trace.halves.apply(run, self.back, arrays, trace.leaves(given))
-        return trace.finish(results)
+        return trace.finish(trace.halves.apply(run, self.back, arrays, trace.leaves(given)))
 
 
 class Step:
@@ -171,7 +170,8 @@ class Step:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if DETOURS and any([isinstance(each, Tracing) for each in of_this_thread()]):
-            return self.function(*args, **kwargs)  # as a part of another graph
+            # This is a part of another graph.
+            return self.function(*args, **kwargs)
         self.calls += 1
         if self.calls == 2 and self.compares:
             self.check(*args, **kwargs)
@@ -187,7 +187,8 @@ class Step:
             self.last, self.calls = None, self.calls - 1
             return self(*args, **kwargs)
         except StaticError as error:
-            raise error.with_traceback(None) from None  # the words name the program's line
+            # The words name the program's line.
+            raise error.with_traceback(None) from None
 
     def plan_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Plan, list[Any]]:
         """What runs for these arguments, built now unless it was before, and their arrays."""
@@ -317,9 +318,7 @@ def compile(function: Callable[..., Any] | None = None, **settings: Any) -> Any:
     >>> losses[-1] < losses[0]
     True
     """
-    if function is None:
-        return partial(Step, **settings)
-    return Step(function, **settings)
+    return partial(Step, **settings) if function is None else Step(function, **settings)
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:

@@ -67,7 +67,6 @@ class Trace:
         self.modes: list[tuple[dict[str, Any], bool]] = []
         for kept in tracing.states.values():
             self._conclude(kept)
-            self._conclude_gradient(kept)
         self._refuse_what_a_run_does_not_do()
         _hoist_checks(self.graph)
         for graph in (self.graph, *([self.halves.graph] if self.halves else [])):
@@ -134,9 +133,10 @@ class Trace:
     # ------------------------------------------------------------ what the trace leaves behind
 
     def _conclude(self, kept: Kept) -> None:
-        """Note what became of a state."""
-        new, node = kept.new, kept.node
-        if kept.learns_after is not kept.requires_grad:
+        """Note what became of a state and of its gradient, which a run leaves only if it is to be kept."""
+        new, after, learns = kept.left
+        node, before = kept.node, kept.grad_before
+        if learns is not kept.requires_grad:
             raise refused(f"the function changes requires_grad of {kept.label}: change it outside.")
         if not isinstance(new, Traced) or (new.shape, new.dtype) != (kept.array.shape, kept.array.dtype):
             raise refused(f"the function gives {kept.label} another array: write into it, as by copy_().")
@@ -146,10 +146,6 @@ class Trace:
             self.states.append((kept.tensor, node))
             if new.node is not node:
                 self.graph.updates[node] = new.node
-
-    def _conclude_gradient(self, kept: Kept) -> None:
-        """Note what becomes of a leaf's gradient, which a run leaves behind only if it is to be kept."""
-        before, after = kept.grad_before, kept.grad_after
         if before is None and after is None:
             return
         if self.halves is not None and after is not None and after.array.node is not before:
@@ -243,8 +239,6 @@ class Trace:
 
 class _GradientOf:
     """The gradient of a leaf, whose array a run reads and writes."""
-
-    __slots__ = ("tensor",)
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor

@@ -147,9 +147,6 @@ class Tape:
 class Unexpected(StaticError):
     """A run for which the graph does not hold, as what was expected of a number is false."""
 
-    def __init__(self) -> None:
-        super().__init__("the graph was built for other numbers")
-
 
 class Module:
     """NumPy, with functions whose new arrays are nodes of a graph."""
@@ -213,7 +210,8 @@ class Traced(NDArrayOperatorsMixin):
         """Write ``value`` over all elements, as ``a[...] = value`` does."""
         tape = self.tape
         if isinstance(value, Traced) and self.base is value.base is not None and value.chain == self.chain:
-            return self  # as the second half of `a[i] += 1`, which has written through the view already
+            # This is the second half of `a[i] += 1`, which has written through the view already.
+            return self
         if not isinstance(value, Traced):
             value = Traced(tape, tape.constant(np.array(np.broadcast_to(value, self.shape), self.dtype)))
         if value.shape != self.shape:
@@ -222,7 +220,8 @@ class Traced(NDArrayOperatorsMixin):
             value = value.astype(self.dtype)
         if self.base is None:
             if value.base is not None:
-                value = value.copy()  # the memory that it looks into may change
+                # The memory that it looks into may change.
+                value = value.copy()
             self._node = value.node
             self.version += 1
         else:
@@ -296,7 +295,7 @@ class Traced(NDArrayOperatorsMixin):
         """Whether this condition is true for the example; if it is, runs in which it is false stop."""
         holds = bool(self.node.value)
         if holds and self.node.kind != "const":
-            self.check(Unexpected, ())
+            self.check(partial(Unexpected, "the graph was built for other numbers"), ())
         return holds
 
     @property
@@ -308,7 +307,8 @@ class Traced(NDArrayOperatorsMixin):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, out: Any = None, **settings: Any) -> Any:
         if any([isinstance(each, Tensor) for each in args]):
-            return NotImplemented  # an operation on tensors, which come back with their arrays
+            # It is an operation on tensors, which come back with their arrays.
+            return NotImplemented
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         if method == "at":
             return _target(args[0]).become(self.tape.call(name, at, (ufunc, *args)))

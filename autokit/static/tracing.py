@@ -21,7 +21,7 @@ from autokit.base.errors import name_in_program
 from autokit.base.generator import STREAMS
 from autokit.engine.detours import Detour
 from autokit.engine.modes import thread
-from autokit.engine.operation import Operation, Rules, compute, unchanged
+from autokit.engine.operation import Rules, compute, unchanged
 from autokit.engine.record import PICK
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.nn.module import Module
@@ -97,7 +97,9 @@ class Tracing(Detour):
         phase = self.tape.phase if self.deriving or self.tape.phase == "update" else "forward"
         with self._part_of(operation.name, phase, self._module()):
             if operation.name in OPAQUE:
-                result = compute(self._opaque(operation), operands, settings)
+                opaque = copy.copy(operation)
+                opaque.forward = opaque.plain = partial(noted, self.tape, operation.name, operation.forward)
+                result = compute(opaque, operands, settings)
             else:
                 result = proceed(operands, settings)
             for tensor in result if isinstance(result, tuple) else (result,):
@@ -116,12 +118,6 @@ class Tracing(Detour):
             yield
         finally:
             tape.operation, tape.phase, tape.module = outer
-
-    def _opaque(self, operation: Operation) -> Operation:
-        """``operation`` with a rule that is one call in the graph."""
-        opaque = copy.copy(operation)
-        opaque.forward = opaque.plain = partial(noted, self.tape, operation.name, operation.forward)
-        return opaque
 
     def _derive(self, tensor: Tensor) -> None:
         """Let the derivatives of a result write down that they are derivatives."""
@@ -373,13 +369,11 @@ class Kept:
         self.node = traced.node
         self.grad, self.storage, self.requires_grad = tensor._grad, tensor._storage, tensor._requires_grad
         self.grad_before: Node | None = None
-        self.grad_after: Any = None
-        self.learns_after = False
-        self.new: Any = None
+        self.left: Any = None
 
     def restore(self) -> None:
         """Give the tensor back what it held; what the trace left in it is kept here."""
         tensor = self.tensor
-        self.new, self.grad_after, self.learns_after = tensor.array, tensor._grad, tensor._requires_grad
+        self.left = tensor.array, tensor._grad, tensor._requires_grad
         tensor.array, tensor._grad, tensor._storage = self.array, self.grad, self.storage
         tensor._requires_grad, tensor._node = self.requires_grad, None
