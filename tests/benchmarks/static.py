@@ -26,8 +26,8 @@ RATE = 0.01
 EAGER, NUMPY, NATIVE = "eager", "NumPy code", "Numba"
 BY_HAND, PRODUCTS, JAX = "NumPy by hand", "its products alone", "JAX jit"
 PYTORCH, TORCH = "PyTorch eager", "torch.compile"
-INTERPRETED, SESSION, MICROSECOND = "interpreted", "compiled", "1 µs"
-OURS = (EAGER, NUMPY, NATIVE, INTERPRETED, SESSION)
+UNOPTIMIZED, SESSION, MICROSECOND = "without passes", "compiled", "1 µs"
+OURS = (EAGER, NUMPY, NATIVE, UNOPTIMIZED, SESSION)
 
 
 class Row(NamedTuple):
@@ -220,8 +220,8 @@ ROWS = {
     "lenet": Row("a step of LeNet, batch of 64, momentum", steps(training.lenet(64)), {(NUMPY, EAGER): 0.85}),
     "session": Row(
         "session.run of the softmax tutorial, batch of 100",
-        {INTERPRETED: partial(tutorial, False), SESSION: partial(tutorial, True)},
-        {(INTERPRETED, MICROSECOND): 200, (SESSION, MICROSECOND): 35},
+        {UNOPTIMIZED: partial(tutorial, False), SESSION: partial(tutorial, True)},
+        {(UNOPTIMIZED, MICROSECOND): 200, (SESSION, MICROSECOND): 35},
     ),
 }
 

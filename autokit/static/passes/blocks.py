@@ -20,7 +20,7 @@ from autokit.static.graph import Graph, Node
 LARGE = 1 << 17
 """Arrays of so many elements are computed in blocks."""
 
-LONGEST = 8192
+LONGEST = 16384
 """The most elements of a block."""
 
 SHORTEST = 4
