@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -225,16 +226,18 @@ class Trace:
             tensor._grad = None if place is None else new_tensor(arrays[place])
         for attributes, training in self.modes:
             attributes["training"] = training
+        if self.result.__class__ is Place:
+            return self._tensor_of(arrays, self.result)
+        return mapped(self.result, partial(self._tensor_of, arrays))
 
-        def tensor_of(one: Any) -> Any:
-            if one.__class__ is not Place:
-                return one
-            value = arrays[one]
-            tensor = value if isinstance(value, Tensor) else new_tensor(value)
-            tensor._requires_grad |= one in self.new_leaves
-            return tensor
-
-        return tensor_of(self.result) if self.result.__class__ is Place else mapped(self.result, tensor_of)
+    def _tensor_of(self, arrays: tuple[Any, ...], one: Any) -> Any:
+        """The tensor for a place among the outputs; what the function returned beside it is as it is."""
+        if one.__class__ is not Place:
+            return one
+        value = arrays[one]
+        tensor = value if isinstance(value, Tensor) else new_tensor(value)
+        tensor._requires_grad |= one in self.new_leaves
+        return tensor
 
 
 class _GradientOf:

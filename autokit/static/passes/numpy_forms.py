@@ -81,8 +81,14 @@ def _masked(node: Node, new: Rewriting, mask: Any, zero: Any) -> Any:
     has_elements = all([isinstance(each, Node) and each.shape == node.shape for each in (mask, x)])
     if not has_elements or x.dtype.kind != "f" or not is_constant(zero, 0):
         return None
-    whole = np.dtype(f"u{x.dtype.itemsize}")
-    kept = new.call(node, astype, new.call(node, np.logical_not, mask), whole)
+    whole, out = np.dtype(f"u{x.dtype.itemsize}"), operand_of(mask, "less_equal")
+    is_of_relu = operand_of(out, "maximum") is not None and is_constant(mask.args[1], 0)
+    if is_of_relu and is_constant(out.args[1], 0):
+        # Nothing is below 0 there, and NaN is not 0.
+        passed = new.call(node, np.not_equal, *mask.args)
+    else:
+        passed = new.call(node, np.logical_not, mask)
+    kept = new.call(node, astype, passed, whole)
     bits = new.call(node, np.ndarray.view, x, whole, kind="view")
     return new.call(node, np.ndarray.view, new.call(node, np.multiply, bits, kept), x.dtype, kind="view")
 
