@@ -115,7 +115,8 @@ class Surroundings:
         """
         for get, name, value in self.entries:
             if get(name) is not value:
-                yield get.__self__, self._name_of(value, name) if name == "cell_contents" else name
+                is_entry = isinstance(get.__self__, dict)
+                yield (get.__self__, name) if is_entry else ({}, self._name_of(value, "a variable"))
         for attributes, size in self.sizes:
             if len(attributes) != size:
                 yield {}, str(list(attributes)[-1]) if attributes else "a dict"

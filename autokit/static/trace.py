@@ -171,7 +171,7 @@ class Trace:
                     "there: return torch.autograd.grad(loss, x); a parameter is named, and not passed."
                 )
         for entries, name in self.tracing.around.exchanged_meanwhile():
-            if name != "training":
+            if name != "training" or name not in entries:
                 raise refused(
                     f"the function changes {name}, and a graph runs no Python: change it outside, or keep it "
                     "in a tensor that is written to, as by copy_()."

@@ -673,3 +673,16 @@ def test_steps_yield_each_node_with_its_value():
     static(torch.ones(3))
     values = [value for _, value in static.steps(torch.arange(3.0))]
     assert float(values[-1]) == 6
+
+
+def test_a_variable_of_an_outer_function_may_be_called_training():
+    training = True
+
+    @compile
+    def step(x):
+        nonlocal training
+        training = False
+        return x + 1
+
+    with pytest.raises(StaticError, match="the function changes training"):
+        step(torch.ones(2))
