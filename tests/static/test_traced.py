@@ -91,6 +91,8 @@ PLAIN = {
 NOT_CALLED = {
     "drawn": "its numbers come from a generator: test_step.py",
     "normal": "its numbers come from a generator: test_step.py",
+    **dict.fromkeys(("_gamma_draw", "_share_draw"), "a distribution's, once it is imported: a draw"),
+    **dict.fromkeys(("_slope_of_gamma", "_slope_of_share"), "a derivative of these"),
     "eig": "its results are complex numbers, which autokit refuses",
     "i1": "a derivative of i0",
     "add_rows": "the derivative of embedding",
