@@ -11,7 +11,6 @@ TOPLAS 13, 1991.
 
 from __future__ import annotations
 
-import copy
 import difflib
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -154,7 +153,8 @@ class Graph:
         twins: dict[Node, Node] = {}
         other = Graph()
         for node in self.nodes:
-            twin = twins[node] = other.add(copy.copy(node))
+            twin = twins[node] = other.add(object.__new__(Node))
+            vars(twin).update(vars(node))  # as copy.copy() does, in a third of the time
             twin.args, twin.settings = substitute(node.args, twins), substitute(node.settings, twins)
         several = self.inputs, self.states, self.outputs
         other.inputs, other.states, other.outputs = substitute(several, twins)

@@ -72,10 +72,10 @@ def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> Passes:
     common subexpressions | values that were computed before (1×) | 4
     dead code | nothing to do | 4
     """
-    done = Passes()
+    done, after = Passes(), graph.copy()
     for name in names:
-        after = graph.copy()
         words = PASSES[name](after)
-        done.append(Pass(name, words or "nothing to do", graph, after))
-        graph = after
+        done.append(Pass(name, words or "nothing to do", graph, after if words else graph))
+        if words:
+            graph, after = after, after.copy()
     return done

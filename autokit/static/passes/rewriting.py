@@ -57,7 +57,8 @@ def rewrite(graph: Graph, rules: Rules) -> str:
     """
     new, table, said = Rewriting(graph), dict[Node, Node](), Counter[str]()
     for node in graph.nodes:
-        node.args, node.settings = substitute(node.args, table), substitute(node.settings, table)
+        if table:
+            node.args, node.settings = substitute((node.args, node.settings), table)
         words = _rewritten(node, new, rules, table) if node.kind in ("call", "const", "view") else ""
         said[words] += 1
         if not words:
