@@ -82,7 +82,7 @@ def _histogram(finite: np.ndarray) -> tuple[int, ...]:
     low, high = wide.min(), wide.max()
     if not 0 < high - low < math.inf:
         return ()
-    bins = ((wide - low) * (_BINS / (high - low))).astype(np.intp)
+    bins = ((wide - low) / (high - low) * _BINS).astype(np.intp)
     return tuple(np.bincount(np.minimum(bins, _BINS - 1), minlength=_BINS).tolist())
 
 

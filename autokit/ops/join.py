@@ -50,7 +50,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     shapes = [tensor.array.shape for tensor in tensors]
     if (0,) in shapes and any(len(shape) > 1 for shape in shapes):
         # an empty tensor adds its dtype alone, so that a loop may begin with one
-        hole = list(next(s for s in shapes if s != (0,)))
+        hole = list(next(s for s in shapes if len(s) > 1))
         hole[one_dim(dim, len(hole))] = 0
         return cat([reshape(x, hole) if x.shape == (0,) else x for x in tensors], dim)
     if not all(shapes):

@@ -27,15 +27,18 @@ def take_the_place(widget: Any) -> None:
         run[1].append(ref(widget))
         return
     SHOWN[cell] = now, [ref(widget)]
-    for old in [found for found in [each() for each in run[1]] if found is not None]:
-        old.close()
-        old.layout.close()
-        _forget(old, shell)
-    gc.collect()  # a widget and what observes it refer to each other
+    for each in run[1]:
+        _let_go(each(), shell)
+    if run[1]:
+        gc.collect()  # a widget and what observes it refer to each other
 
 
-def _forget(widget: Any, shell: Any) -> None:
-    """Take ``widget`` out of IPython's history: ``Out``, ``_`` and ``_7``."""
+def _let_go(widget: Any, shell: Any) -> None:
+    """Close ``widget`` if there is still one, and take it out of ``Out``, ``_`` and ``_7``."""
+    if widget is None:
+        return
+    widget.close()
+    widget.layout.close()
     for space in (shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh", {})):
         for name in [name for name, value in space.items() if value is widget]:
             if isinstance(name, int) or name.startswith("_"):

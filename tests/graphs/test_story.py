@@ -246,3 +246,8 @@ def test_the_check_tells_nothing_of_a_decomposition_that_it_cannot_run_again():
     x = ak.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
     (account,) = ak.record(ak.linalg.eigh(x)[0][0]).accounts
     assert (account.difference, account.agrees) == ("", None)
+
+
+def test_a_histogram_counts_numbers_that_are_almost_0():
+    counts = summarize(np.linspace(0, 24e-310, 2401)).histogram
+    assert sum(counts) == 2401 and max(counts) <= 102

@@ -30,6 +30,7 @@ WRONG = [
         "Sizes of tensors must match except in dimension 0: a (float64, ",
     ),
     (lambda T, a: T.cat([T.tensor(1.0)]), "zero-dimensional tensor"),
+    (lambda T, a: T.cat([T.tensor([]), T.tensor(1.0), a]), "zero-dimensional tensor"),
     (lambda T, a: T.cat([a, 1.0]), "expected Tensor as element 1"),
     (lambda T, a: T.stack([a, a.t()]), "equal size, but got [2, 3] at entry 0 and [3, 2] at entry 1"),
     (lambda T, a: T.stack([]), "non-empty"),
