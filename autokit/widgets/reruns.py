@@ -22,14 +22,11 @@ def take_the_place(widget: Any) -> None:
     cell = request.get("metadata", {}).get("cellId")
     if not cell:
         return
-    run, now = SHOWN.get(cell, ("", [])), request["header"]["msg_id"]
-    if run[0] == now:
-        run[1].append(ref(widget))
-        return
-    SHOWN[cell] = now, [ref(widget)]
-    for each in run[1]:
-        _let_go(each(), shell)
-    if run[1]:
+    now, (last, shown) = request["header"]["msg_id"], SHOWN.get(cell, ("", []))
+    SHOWN[cell] = now, [*(shown if last == now else ()), ref(widget)]
+    if shown and last != now:
+        for each in shown:
+            _let_go(each(), shell)
         gc.collect()  # a widget and what observes it refer to each other
 
 

@@ -142,7 +142,6 @@ LEFT_OUT = {
     "AUTO_REUSE": "use tf.Variable kept in Python's names and lists",
     "get_variable_scope": "use tf.Variable kept in Python's names and lists",
     "add_check_numerics_ops": "use tf.Assert and tf.check_numerics",
-    "placeholder_with_default": "feed_dict replaces any tensor",
     "split": "use slices",
     "summary.scalar": "use print, and ak.plot for what session.run returns",
     "shape": "use x.shape, whose sizes",
@@ -164,7 +163,8 @@ def test_names_that_are_left_out(name: str) -> None:
 def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: Any) -> None:
     x, w = tf.placeholder(tf.float32, [None], name="x"), tf.Variable(1.0)
     positive = tf.Assert(tf.reduce_all(x > 0), ["not positive:", x])
-    with tf.control_dependencies([positive, w.assign_add(1.0)]):
+    same = tf.assert_equal(tf.reduce_max(x), 2.0, message="two")
+    with tf.control_dependencies([positive, w.assign_add(1.0), same]):
         y = tf.log(x)
     finite = tf.check_numerics(tf.log(x), "oops")
     with tf.control_dependencies([tf.print("sum", tf.reduce_sum(x))]):
@@ -177,6 +177,7 @@ def test_print_assert_and_checks_work_in_each_run_also_in_compiled_ones(capsys: 
             np.testing.assert_allclose(sess.run(fetch, {x: [1, 2]}), np.log([1, 2]))
         assert capsys.readouterr().err == "sum 3.0\nx is [1. 2.][3.]\n"
         for fetch, feed, first, line in (
+            (y, [1, 3], "assertion failed: two Condition x == y did not hold", "same = tf.assert_equal("),
             (y, [1, -2], "assertion failed: not positive: [ 1. -2.]", "positive = tf.Assert("),
             (finite, [0], "oops : Tensor had Inf values", "finite = tf.check_numerics("),
         ):

@@ -101,6 +101,7 @@ def test_constants_and_random_numbers() -> None:
             tf1.zeros([2]) + tf1.ones([2]): [1, 1],
             tf1.fill([2, 2], 7.0): np.full((2, 2), 7.0),
             tf1.range(2): [0, 1],
+            tf1.placeholder_with_default([1.0, 2.0], [2]): [1, 2],
             tf1.range(1, 7, 2): [1, 3, 5],
             tf1.linspace(0.0, 1.0, 5): [0, 0.25, 0.5, 0.75, 1],
             tf1.constant(3, tf1.float32, [2, 2]): np.full((2, 2), 3.0),

@@ -12,11 +12,12 @@ from autokit.base.errors import require
 from autokit.engine.tensor import Tensor as Value
 from autokit.engine.tensor import new_tensor
 from autokit.static.errors import InvalidArgumentError
+from autokit.static.tf.functions import equal, reduce_all
 from autokit.static.tf.graph import Evaluation, Operation, Tensor, get_default_graph
 from autokit.static.tf.shapes import as_numpy
 from autokit.static.tf.values import convert_to_tensor
 
-__all__ = ["Assert", "Print", "check_numerics", "py_func"]
+__all__ = ["Assert", "Print", "assert_equal", "check_numerics", "py_func"]
 
 
 def _watching(kind: str, look: Any, values: Any, name: str | None, through: Any = None) -> Any:
@@ -53,6 +54,12 @@ def Assert(condition: Any, data: Any, name: Any = None) -> Operation:
 
     operands = [convert_to_tensor(condition), *data]
     return _watching("Assert", lambda holds, *arrays: require(holds, explain, *arrays), operands, name)
+
+
+def assert_equal(x: Any, y: Any, message: str = "", name: str = "assert_equal") -> Operation:
+    """An operation that stops a run in which ``x`` and ``y`` differ."""
+    words = f"{message} Condition x == y did not hold element-wise: x ="
+    return Assert(reduce_all(equal(x, y)), [words.strip(), x, "y =", y], name=name)
 
 
 def check_numerics(tensor: Tensor, message: str, name: Any = None) -> Tensor:

@@ -17,6 +17,7 @@ from autokit.ops.create import empty
 from autokit.ops.draw import normal_, uniform_
 from autokit.static.errors import InvalidArgumentError, described
 from autokit.static.tf import graph as graphs
+from autokit.static.tf.functions import identity
 from autokit.static.tf.graph import Operation, Tensor, constant, defines, get_default_graph
 from autokit.static.tf.shapes import OPEN, UNKNOWN, TensorShape, as_numpy
 
@@ -39,6 +40,11 @@ def placeholder(dtype: Any, shape: Any = None, name: Any = None) -> Tensor:
         )
 
     return get_default_graph().add("Placeholder", not_fed, name=name, dtype=dtypes.BY_NUMPY[as_numpy(dtype)])
+
+
+def placeholder_with_default(input: Any, shape: Any = None, name: Any = None) -> Tensor:
+    """A tensor that a run may feed; otherwise it is ``input``."""
+    return identity(input, name=name or "PlaceholderWithDefault")
 
 
 def convert_to_tensor(value: Any, dtype: Any = None, name: Any = None) -> Tensor:
