@@ -33,8 +33,8 @@ class Surroundings:
     Attributes
     ----------
     entries : list of (callable, str, object)
-        What stood in a dict, such as the attributes of an object, or in a variable of an outer function:
-        what is asked, for which name, and what it gave.
+        A method that looks a name up, the name, and what it gave: in a dict, such as the attributes of an
+        object, or in the cell of an outer function's variable.
     sizes : list of (dict, int)
         How many attributes an object has, and how many entries a dict.
     containers : list of (list or set, list)
@@ -109,9 +109,9 @@ class Surroundings:
     # ------------------------------------------------------------ what became of it
 
     def exchanged(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """The names of what is another one now, each after the dict in which it stood.
+        """What is another object now, or has other elements: the dict in which it stood, and its name.
 
-        That of a variable of an outer function, and of an element of a list, is empty.
+        The dict is empty for a variable of an outer function, and for a container.
         """
         for get, name, value in self.entries:
             if get(name) is not value:
@@ -130,8 +130,8 @@ class Surroundings:
     def _name_of(self, value: Any, otherwise: str) -> str:
         return next((name for name, one in self.named.items() if one is value), otherwise)
 
-    def exchanged_meanwhile(self) -> Iterator[tuple[dict[str, Any], str]]:
-        """The same just after a trace, in which random numbers may have been drawn that are not autokit's."""
+    def exchanged_by_the_function(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """The same just after the function was traced; also whether it drew Python's or NumPy's numbers."""
         if self._random != _states_of_random():
             yield {}, "the random numbers of Python's random or of NumPy's"
         yield from self.exchanged()

@@ -170,7 +170,7 @@ class Trace:
                     f"backward() gives its argument {node.label} a gradient, and a compiled step leaves none "
                     "there: return torch.autograd.grad(loss, x); a parameter is named, and not passed."
                 )
-        for entries, name in self.tracing.around.exchanged_meanwhile():
+        for entries, name in self.tracing.around.exchanged_by_the_function():
             if name != "training" or name not in entries:
                 raise refused(
                     f"the function changes {name}, and a graph runs no Python: change it outside, or keep it "
