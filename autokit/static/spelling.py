@@ -119,7 +119,9 @@ class Namespace:
         """A number as an array without dimensions, with which NumPy computes sooner."""
         array = np.asarray(value, dtype)
         array = self._numbers.setdefault((array.dtype, array.tobytes()), array)
-        return self.given(f"number_{array}".replace("-", "minus_"), array)
+        text = str(array)
+        short = text if len(text) < 8 else f"{array:.3g}"
+        return self.given(f"number_{short}".replace("-", "minus_"), array)
 
     def spelled(self, argument: Any) -> str:
         """An argument, as Python writes it."""
