@@ -31,9 +31,9 @@ BUDGETS = {  # lines of code, without blanks, comments and docstrings
     "serialization": 800,
     "static": 3500,
     "distributed": 100,
-    "graphs": 2700,
-    "draw": 2600,
-    "widgets plot debug": 2100,
+    "graphs": 3100,
+    "draw": 2900,
+    "widgets plot debug": 2800,
     "classroom cli": 1000,
     "": 450,
 }
@@ -157,11 +157,11 @@ def test_the_package_is_small() -> None:
     counts = Counter()
     for file in files(PACKAGE):
         counts[room_of(file.module)] += len(file.lines)
-    assert sum(counts.values()) - counts["static"] - counts["distributed"] <= 28_500
+    assert sum(counts.values()) - counts["static"] - counts["distributed"] <= 29_900
 
 
 def test_the_tests_are_small() -> None:
-    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 22_000
+    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 23_500
 
 
 def test_there_are_few_files() -> None:
