@@ -127,6 +127,9 @@ class Node:
 NAMES: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
 """The names that the learner gave to results: ``y.name = "hidden"``."""
 
+USUAL_NAMES: WeakKeyDictionary[Node, str] = WeakKeyDictionary()
+"""What textbooks call results, as ``"forget gate"``: their names in pictures where the learner gave none."""
+
 
 class Hooks(NamedTuple):
     """The functions to call at a node: with the result's gradient, before the node runs, and after it ran."""

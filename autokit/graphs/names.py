@@ -10,7 +10,7 @@ from sys import _getframe as frame_of
 from types import FrameType
 from typing import Any
 
-from autokit.engine.node import NAMES, Node
+from autokit.engine.node import NAMES, USUAL_NAMES, Node
 from autokit.engine.record import OUR_FILES
 from autokit.engine.tensor import Tensor
 from autokit.nn.module import Module
@@ -59,8 +59,9 @@ class Names:
 
     def of(self, value: Node | Tensor) -> str:
         """The name of a node's result or of a tensor, or an empty string."""
-        own = value.name if isinstance(value, Tensor) else NAMES.get(value, "")
-        return own or self._names.get(value, "")
+        if isinstance(value, Tensor):
+            return value.name or self._names.get(value, "")
+        return NAMES.get(value) or self._names.get(value) or USUAL_NAMES.get(value, "")
 
     def tell_apart(self, models: Iterable[Module]) -> dict[int, str]:
         """What to call each of several models, by its id; their parameters are called by that name first.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autokit.base.errors import describe
+from autokit.engine.node import USUAL_NAMES
 from autokit.engine.tensor import Tensor
 from autokit.nn import functional as F
 from autokit.nn import init
@@ -43,21 +44,6 @@ class _Recurrent(Module):
         shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
         for name, shape in shapes.items():
             self.register_parameter(name + suffix, empty_parameter(*shape, device=device, dtype=dtype))
-
-    def _step(
-        self,
-        mode: str,
-        suffix: str,
-        rows: Tensor,
-        h: Tensor,
-        c: Any,
-        sizes: Any = (),
-        backwards: bool = False,
-    ) -> tuple[Tensor, Tensor, Any]:
-        """All states, the last state and the last cells of one layer in one direction."""
-        weights = [getattr(self, f"{name}{suffix}") for name in ("weight_ih", "weight_hh")]
-        biases = [getattr(self, f"{name}{suffix}", None) for name in ("bias_ih", "bias_hh")]
-        return recurrence(mode, rows, h, c, weights, biases, sizes, backwards)
 
 
 class RNNBase(_Recurrent):
@@ -178,14 +164,26 @@ class RNNBase(_Recurrent):
             for suffix in self._suffixes():
                 place = len(ends)
                 cells = None if c is None else c[place]
-                states, *end = self._step(
-                    self.mode, f"_l{layer}{suffix}", rows, h[place], cells, sizes, suffix == "_reverse"
-                )
+                states, *end = self._step(layer, suffix, rows, h[place], cells, sizes)
                 sides.append(states)
                 ends.append(tuple(end))
             rows = sides[0] if len(sides) == 1 else cat(sides, 1)
         last_h, last_c = zip(*ends)
         return rows, stack(last_h) if c is None else (stack(last_h), stack(last_c))
+
+    def _step(
+        self,
+        layer: int,
+        suffix: str,
+        rows: Tensor,
+        h: Tensor,
+        c: Any,
+        sizes: tuple[int, ...],
+    ) -> tuple[Tensor, Tensor, Any]:
+        """All states, the last state and the last cells of one layer in one direction."""
+        weights = [getattr(self, f"{name}_l{layer}{suffix}") for name in ("weight_ih", "weight_hh")]
+        biases = [getattr(self, f"{name}_l{layer}{suffix}", None) for name in ("bias_ih", "bias_hh")]
+        return recurrence(self.mode, rows, h, c, weights, biases, sizes, suffix == "_reverse")
 
     def _for_states(self, states: Any, change: Callable[[Tensor], Tensor]) -> Any:
         """``change`` of the state, or for LSTM of the state and of the cells."""
@@ -361,10 +359,11 @@ class _Cell(_Recurrent):
                 f"input has inconsistent input_size: got {rows.shape[1]} expected {self.input_size}"
             )
         shape = (len(rows), self.hidden_size)
-        given = []
+        given: list[Tensor] = []
         for state in states:
             if state is None:
                 state = zeros(*shape, dtype=rows.dtype, device=rows.device)
+                state.name = f"first {'hc'[len(given)]}"
             elif single:
                 state = state.unsqueeze(0)
             if state.shape != shape:
@@ -373,8 +372,19 @@ class _Cell(_Recurrent):
                     f"{list(shape)}"
                 )
             given.append(state)
-        _, *ends = self._step(self.mode, "", rows, given[0], given[1] if len(given) > 1 else None)
-        return tuple([end.squeeze(0) if single else end for end in ends if end is not None])
+        from_input = F.linear(rows, self.weight_ih, getattr(self, "bias_ih", None))
+        from_state = F.linear(given[0], self.weight_hh, getattr(self, "bias_hh", None))
+        ends = self._next(from_input, from_state, *given)
+        return tuple([end.squeeze(0) if single else end for end in ends])
+
+    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+        """The next states, computed by plain operations, so that a picture has the gates."""
+        raise NotImplementedError
+
+    def _parts(self, rows: Tensor) -> list[Tensor]:
+        """``rows`` by gates."""
+        width = self.hidden_size
+        return [rows[:, start : start + width] for start in range(0, rows.shape[1], width)]
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The next state, from an input and the state before, which is 0 by default."""
@@ -388,6 +398,13 @@ class _Cell(_Recurrent):
         if getattr(self, "nonlinearity", "tanh") != "tanh":
             text += f", nonlinearity={self.nonlinearity}"
         return text
+
+
+def called(name: str, result: Tensor) -> Tensor:
+    """``result``, which pictures call by this name where the learner's program gives it none."""
+    if result._node is not None:
+        USUAL_NAMES[result._node] = name
+    return result
 
 
 class RNNCell(_Cell):
@@ -413,6 +430,10 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
+    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+        bend = F.relu if self.nonlinearity == "relu" else F.tanh
+        return (called("h", bend(from_input + from_state)),)
+
 
 class LSTMCell(_Cell):
     """One step of an :class:`LSTM`.
@@ -430,8 +451,22 @@ class LSTMCell(_Cell):
         h, c = (None, None) if hx is None else hx
         return self._advance(input, h, c)  # type: ignore[return-value]
 
+    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+        enter, keep, new, leave = self._parts(called("gates", from_input + from_state))
+        enter, keep = called("input gate", enter.sigmoid()), called("forget gate", keep.sigmoid())
+        new, leave = called("cell gate", new.tanh()), called("output gate", leave.sigmoid())
+        c = called("c", called("kept", keep * states[1]) + called("added", enter * new))
+        return called("h", leave * c.tanh()), c
+
 
 class GRUCell(_Cell):
     """One step of a :class:`GRU`."""
 
     mode = "GRU"
+
+    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+        (reset, keep, new), (to_reset, to_keep, to_new) = map(self._parts, (from_input, from_state))
+        reset, keep = (reset + to_reset).sigmoid(), (keep + to_keep).sigmoid()
+        reset, keep = called("reset gate", reset), called("update gate", keep)
+        new = called("new gate", (new + reset * to_new).tanh())
+        return (called("h", (1 - keep) * new + keep * states[0]),)

@@ -39,8 +39,8 @@ def recurrence(
     h: Tensor,
     c: Tensor | None,
     weights: Sequence[Tensor],
-    biases: Sequence[Tensor | None] = (None, None),
-    sizes: tuple[int, ...] = (),
+    biases: Sequence[Tensor | None],
+    sizes: tuple[int, ...],
     backwards: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """One recurrent layer in one direction: all states, the last state, and for LSTM the last cells.
@@ -56,11 +56,10 @@ def recurrence(
     weights, biases : pairs of Tensor
         From the input to the gates, and from the state to the gates.
     sizes : tuple of int
-        How many rows belong to each time; a single time, as of a cell, without it.
+        How many rows belong to each time.
     backwards : bool
         Whether to begin with the last time.
     """
-    sizes = sizes or (len(rows),)
     given = linear(rows, weights[0], biases[0])
     settings = {"sizes": sizes, "backwards": backwards}
     if kind == "LSTM":

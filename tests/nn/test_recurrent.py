@@ -93,6 +93,26 @@ def test_cells(cell: str, batch: tuple[int, ...]):
     assert_both(three_steps, cell)
 
 
+@pytest.mark.parametrize(("cell", "gates", "end"), [
+    ("LSTMCell", {"input gate": "σ", "forget gate": "σ", "cell gate": "tanh", "output gate": "σ"}, "output"),
+    ("GRUCell", {"reset gate": "σ", "update gate": "σ", "new gate": "tanh"}, "v"),
+    ("RNNCell", {}, "tanh v"),
+])  # fmt: skip
+def test_the_picture_of_a_cell_has_its_gates(cell: str, gates: dict[str, str], end: str):
+    module = getattr(autokit.nn, cell)(3, 4)
+    nodes = {node.name: node for node in autokit.graph(flat(module(autokit.ones(2, 3)))[0].sum()).nodes}
+    assert {name: node.symbol for name, node in nodes.items() if name.endswith(" gate")} == gates
+    assert nodes["h"].formula.startswith(end)
+    assert "c" not in nodes or nodes["c"].formula == "kept + added"
+
+
+def test_the_learners_names_for_the_states_of_a_cell_stand_before_the_textbooks():
+    hidden, cells = autokit.nn.LSTMCell(3, 4)(autokit.ones(2, 3))
+    names = [node.name for node in autokit.graph(hidden.sum()).nodes]
+    assert {"hidden", "cells", "forget gate"} <= set(names) and not {"h", "c"} & set(names)
+    assert cells.name == ""
+
+
 @pytest.mark.parametrize("layer", [
     "nn.RNN(3, 2)", "nn.RNN(3, 2, nonlinearity='relu', bias=False)", "nn.LSTM(3, 2)", "nn.GRU(3, 2)",
     "nn.GRU(3, 2, bidirectional=True)",
