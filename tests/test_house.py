@@ -218,6 +218,19 @@ def test_the_formatter_the_linter_and_the_type_checker_are_content(command: str)
     assert ran.returncode == 0, ran.stdout[-2000:]
 
 
+def test_the_browsers_files_can_be_read() -> None:
+    """Scripts have 4,000 lines in all, comments with them; no line or file is long."""
+    files = {file: file.read_text("utf-8").splitlines() for file in (PACKAGE / "widgets/browser").iterdir()}
+    assert not [
+        f"{file.name}:{number}"
+        for file, lines in files.items()
+        for number, line in enumerate(lines, 1)
+        if len(line) > 110
+    ]
+    assert not [file.name for file, lines in files.items() if len(lines) > 400]
+    assert sum(len(lines) for file, lines in files.items() if file.suffix == ".js") <= 4000
+
+
 def test_other_files_hold_no_rules() -> None:
     known = (".py", ".pyc", ".js", ".css", ".gz", ".csv", ".md", ".typed", ".svg", ".ipynb", ".json")
     others = [path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix not in known]

@@ -46,8 +46,8 @@ def bundle(name: str) -> str:
 
 
 def player_css() -> str:
-    """The style sheet of the player."""
-    return (FOLDER / "player.css").read_text(encoding="utf-8")
+    """The style sheet of the player and of its picture."""
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("player.css", "picture.css"))
 
 
 def _collect(name: str, files: dict[str, str]) -> None:

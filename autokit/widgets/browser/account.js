@@ -16,16 +16,21 @@ export function accountTable({ graph: { nodes, edges }, accounts, troubles }, on
     button.addEventListener("click", () => onSelect(`n${id}`));
     return button;
   };
-  const from = (/** @type {number} */ edge, /** @type {string} */ text) => `${text.startsWith("-") ? `(${text})` : text} from ${nameOf(nodes[edges[edge].target])}`;
+  const from = (/** @type {number} */ edge, /** @type {string} */ text) =>
+    `${text.startsWith("-") ? `(${text})` : text} from ${nameOf(nodes[edges[edge].target])}`;
   const rows = (accounts ?? []).map((account) => {
     const parts = (account.contributions ?? []).map((text, k) => from(account.edges?.[k] ?? 0, text));
-    const shown = parts.length > TERMS ? [...parts.slice(0, TERMS - 1), `${parts.length - TERMS + 1} more`] : parts;
+    const shown = parts.length > TERMS ? [...parts.slice(0, TERMS - 1), `${parts.length - TERMS + 1} more`]
+      : parts;
     const check = account.difference ? `${account.agrees ? "✓" : "≠"} ${account.difference}` : "not tried";
-    const wrong = !account.assigned ? "" : account.assigned === account.gradient ? "the same" : `✗ ${account.assigned}`;
-    const cells = [shown.join(" + "), account.gradient, check, wrong].map((text) => h("td", { className: "ak-code" }, text));
+    const wrong = !account.assigned ? "" : account.assigned === account.gradient ? "the same"
+      : `✗ ${account.assigned}`;
+    const cells = [shown.join(" + "), account.gradient, check, wrong]
+      .map((text) => h("td", { className: "ak-code" }, text));
     return h("tr", {}, h("th", { scope: "row" }, jump(account.node)), ...cells);
   });
   const head = ["Leaf", "Contributions", "Sum: its .grad", "Central differences", "With = for +="];
-  const list = h("ul", {}, ...(troubles ?? []).map((trouble) => h("li", {}, "⚠ ", trouble.sentence, " ", jump(trouble.node))));
+  const list = h("ul", {}, ...(troubles ?? [])
+    .map((trouble) => h("li", {}, "⚠ ", trouble.sentence, " ", jump(trouble.node))));
   return h("div", {}, tableOf("Where each gradient came from", head, rows), list);
 }

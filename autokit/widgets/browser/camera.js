@@ -1,7 +1,8 @@
 /**
  * The camera: the part of the picture that is seen, and the hand that moves it.
  *
- * The picture lies on a sheet of its own size, and it is the sheet that moves: the browser then shows another part of
+ * The picture lies on a sheet of its own size, and it is the sheet that moves: the browser then shows
+ * another part of
  * what it has painted, where a new `viewBox` would lay out and paint each element anew, in every frame.
  *
  * @import { Listen } from "./dom.js"
@@ -9,7 +10,8 @@
 
 import { glide, h, magnified } from "./dom.js";
 
-const READABLE = [0.8, 0.9, 1.2]; // below this scale the picture is not shrunk to fit but followed: on a low stage, else, and projected
+// below this scale the picture is not shrunk to fit but followed: on a low stage, else, and projected
+const READABLE = [0.8, 0.9, 1.2];
 const TWO = 450; // so high are two nodes with the edge between them
 const LARGEST = 1.25; // how far a small picture is blown up to fit
 
@@ -17,7 +19,8 @@ const LARGEST = 1.25; // how far a small picture is blown up to fit
  * @param {SVGSVGElement} svg @param {HTMLElement} node the frame that it is put into
  * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {() => string[]} lit the elements that the step at hand touches
- * @param {(name: string) => Element | undefined} find @param {(element: string, holds: string) => void} onSelect @param {Listen} on
+ * @param {(name: string) => Element | undefined} find
+ * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
  */
 export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, on) {
   const camera = { x: left, y: top, scale: 1 };
@@ -41,11 +44,13 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
       Object.assign(svg.style, { width: `${width * drawn}px`, height: `${height * drawn}px` });
     }
     // On whole pixels, so that letters stay sharp.
-    const [x, y] = [left - camera.x, top - camera.y].map((at) => Math.round(at * drawn * devicePixelRatio) / devicePixelRatio);
+    const [x, y] = [left - camera.x, top - camera.y]
+      .map((at) => Math.round(at * drawn * devicePixelRatio) / devicePixelRatio);
     sheet.style.transform = `translate(${x}px, ${y}px)`;
   }
 
-  /** Stand at `scale` with the picture's point (x, y) in the middle. @param {number} x @param {number} y @param {number} scale */
+  /** Stand at `scale` with the picture's point (x, y) in the middle.
+   * @param {number} x @param {number} y @param {number} scale */
   function center(x, y, scale) {
     const { w, h: tall } = frame;
     Object.assign(camera, { scale, x: x - w / scale / 2, y: y - tall / scale / 2 });
@@ -99,7 +104,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     return boxes.get(name) ?? [];
   }
 
-  /** Bring elements into view if they are not, above what is covered. @param {string[]} names @param {number} duration @param {number} [covered] */
+  /** Bring elements into view if they are not, above what is covered.
+   * @param {string[]} names @param {number} duration @param {number} [covered] */
   function follow(names, duration, covered = 0) {
     if (frame.w < 2) return; // not laid out yet: boxes would have no size
     const wanted = names.flatMap(boxOf);
@@ -107,7 +113,9 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     const [wide, tall] = [frame.w / camera.scale, (frame.h - covered) / camera.scale];
     const low = (/** @type {"left" | "top"} */ side) => Math.min(...wanted.map((b) => b[side]));
     const high = (/** @type {"right" | "bottom"} */ side) => Math.max(...wanted.map((b) => b[side]));
-    while (wanted.length > 1 && (high("right") - low("left") > wide || high("bottom") - low("top") > tall)) wanted.pop(); // the first matters most
+    // the first matters most
+    while (wanted.length > 1 && (high("right") - low("left") > wide || high("bottom") - low("top") > tall))
+      wanted.pop();
     const margin = 12 / camera.scale;
     const shift = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ room) =>
       from >= margin && to <= room - margin ? 0 : (from + to - room) / 2;
@@ -115,8 +123,10 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     const dy = shift(low("top") - camera.y, high("bottom") - camera.y, tall);
     if (!dx && !dy && !lifted) return;
     // Where the reader has not moved it, the camera stays on the picture.
-    const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length, /** @type {number} */ room) =>
-      !untouched || covered ? at : room >= length ? low + (length - room) / 2 : Math.max(low, Math.min(at, low + length - room));
+    const kept = (/** @type {number} */ at, /** @type {number} */ low, /** @type {number} */ length,
+      /** @type {number} */ room) =>
+      !untouched || covered ? at : room >= length ? low + (length - room) / 2
+        : Math.max(low, Math.min(at, low + length - room));
     const from = { x: camera.x, y: camera.y };
     const to = { x: kept(from.x + dx, left, width, wide), y: kept(from.y + dy, top, height, tall) };
     cancelAnimationFrame(gliding);
@@ -137,7 +147,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
 
   let drag = /** @type {{ x: number, y: number, id: number, moving: boolean, by: number } | null} */ (null);
   on(node, "pointerdown", (event) => {
-    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false, by: magnified(seen) };
+    if (event.button === 0) drag = { x: event.clientX, y: event.clientY, id: event.pointerId, moving: false,
+      by: magnified(seen) };
   });
   on(node, "pointermove", (event) => {
     if (!drag || event.pointerId !== drag.id) return;
@@ -151,7 +162,8 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   on(node, "pointerup", (event) => {
     if (drag && !drag.moving) {
       const hit = /** @type {Element} */ (event.target).closest('[data-element^="n"], [data-node]');
-      onSelect(hit?.getAttribute("data-node") ?? hit?.getAttribute("data-element") ?? "", hit?.getAttribute("data-holds") ?? "");
+      onSelect(hit?.getAttribute("data-node") ?? hit?.getAttribute("data-element") ?? "",
+        hit?.getAttribute("data-holds") ?? "");
     }
     drop();
   });
@@ -176,9 +188,11 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
       cancelAnimationFrame(gliding);
       whole();
     },
-    /** Go where the story is, unless all of the picture is seen. @param {string[]} names @param {number} duration @param {number} covered pixels at the foot */
+    /** Go where the story is, unless all of the picture is seen.
+     * @param {string[]} names @param {number} duration @param {number} covered pixels at the foot */
     attend(names, duration, covered) {
-      if (placed && (covered || lifted || fitting() < readable() || !untouched)) follow(names, duration, covered);
+      if (placed && (covered || lifted || fitting() < readable() || !untouched))
+        follow(names, duration, covered);
       lifted = covered > 0;
     },
     follow,

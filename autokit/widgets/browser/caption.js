@@ -1,5 +1,6 @@
 /**
- * The caption: what happens at this step in words, symbols and numbers; or the question that stands before the next.
+ * The caption: what happens at this step in words, symbols and numbers; or the question that stands before
+ * the next.
  *
  * @import { Listen } from "./dom.js"
  * @import { Question, Timeline, View } from "./story.js"
@@ -21,7 +22,8 @@ export function makeCaption(timeline, onSelect, on) {
   const instead = h("span", { className: "ak-instead" });
   const note = h("p");
   const why = h("details", { className: "ak-why" }, h("summary", {}, "Why?"), note);
-  const account = h("details", { className: "ak-why ak-account" }, h("summary", {}, "The account"), h("div", { tabIndex: 0, role: "region", "aria-label": "The account" }, accountTable(timeline, onSelect)));
+  const account = h("details", { className: "ak-why ak-account" }, h("summary", {}, "The account"),
+    h("div", { tabIndex: 0, role: "region", "aria-label": "The account" }, accountTable(timeline, onSelect)));
   const verdict = h("span", { className: "ak-verdict", role: "status" });
   const ask = h("span", { className: "ak-ask" });
   const answer = h("input", { type: "text", autocomplete: "off", className: "ak-answer", inputMode: "text" });
@@ -31,7 +33,8 @@ export function makeCaption(timeline, onSelect, on) {
   const node = h("div", { className: "ak-caption" },
     h("div", { className: "ak-meta" }, phase, kind, h("span", { className: "ak-space" }), score, count),
     h("div", { className: "ak-telling" }, sentence, form, verdict),
-    h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }), why, account));
+    h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }),
+      why, account));
 
   let selected = "";
   let right = 0;
@@ -110,17 +113,20 @@ export function makeCaption(timeline, onSelect, on) {
     },
     /** @param {View} view */
     show(view) {
-      if (view.selected && view.selected !== selected) why.open = account.open = false; // they would lie over the details
+      // they would lie over the details
+      if (view.selected && view.selected !== selected) why.open = account.open = false;
       selected = view.selected;
       if (!view.arrived && open) return;
       if (open) end();
       if (view.arrived) say("", "");
       const step = timeline.steps[view.step];
       const coarse = view.chapter;
-      const [at, of] = coarse ? [step.chapter + 1, timeline.chapters.length] : [view.step + 1, timeline.steps.length];
+      const [at, of] = coarse ? [step.chapter + 1, timeline.chapters.length]
+        : [view.step + 1, timeline.steps.length];
       node.dataset.phase = step?.phase ?? "";
       phase.textContent = step ? PHASES[step.phase] : "";
-      kind.textContent = !step || step.phase === "turn" ? "" : coarse ? "Chapter" : KINDS[step.kind] ?? step.kind;
+      kind.textContent = !step || step.phase === "turn" ? "" : coarse ? "Chapter"
+        : KINDS[step.kind] ?? step.kind;
       count.textContent = `${step ? at : 0} / ${of}`;
       const words = told(view);
       if (sentence.textContent !== words) sentence.textContent = words;

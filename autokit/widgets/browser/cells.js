@@ -14,7 +14,8 @@ const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
 
 /**
  * Questions to Python, answered by a promise.
- * @param {any} model @param {Cells} known @param {(element: string) => boolean} isGiven whether a value is not computed
+ * @param {any} model @param {Cells} known
+ * @param {(element: string) => boolean} isGiven whether a value is not computed
  */
 export function makeElements(model, known, isGiven) {
   /** @type {Map<string, (answer: any) => void>} */ const waiting = new Map();
@@ -25,7 +26,8 @@ export function makeElements(model, known, isGiven) {
   };
   model.on("msg:custom", hear);
 
-  /** @param {{ element: string, field: string, place: number, sum?: boolean }} question @returns {Promise<{ values?: string[], told: string }>} */
+  /** @param {{ element: string, field: string, place: number, sum?: boolean }} question
+   * @returns {Promise<{ values?: string[], told: string }>} */
   function ask(question) {
     const silent = { told: "The kernel holds the numbers, and does not answer." };
     return new Promise((resolve) => {
@@ -45,8 +47,12 @@ export function makeElements(model, known, isGiven) {
     values: (element, field) => known[element]?.[field]?.values,
     /** @param {string} element @param {string} field @param {number} place */
     more: (element, field, place) => ask({ element, field, place }),
-    /** How an element came about. @param {string} element @param {string} field @param {number} place @returns {Promise<string> | string} */
-    sum: (element, field, place) => field === "value" && isGiven(element) ? "Given, not computed." : known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true }).then((answer) => answer.told),
+    /** How an element came about.
+     * @param {string} element @param {string} field @param {number} place @returns {Promise<string> | string}
+     */
+    sum: (element, field, place) => field === "value" && isGiven(element) ? "Given, not computed."
+      : known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true })
+      .then((answer) => answer.told),
   };
 }
 
@@ -63,7 +69,8 @@ export function makeGrid(elements, on, of, field, title) {
   const columns = shape.at(-1) || 1;
   const told = h("p", { className: "ak-sum", role: "status" });
   const body = h("tbody");
-  const table = h("table", { role: "grid", "aria-label": `${title}, ${shapeText(shape)}: arrow keys walk` }, body);
+  const table = h("table", { role: "grid",
+      "aria-label": `${title}, ${shapeText(shape)}: arrow keys walk` }, body);
   const frame = h("div", { className: "ak-grid" }, table);
   const more = h("button", { type: "button", className: "ak-button" });
   const node = h("div", {}, frame, more, told);
@@ -82,7 +89,8 @@ export function makeGrid(elements, on, of, field, title) {
       shown += 1;
     }
     more.hidden = shown >= count;
-    more.textContent = shown ? `Show more of ${count.toLocaleString("en")}` : `Show all ${count.toLocaleString("en")} elements`;
+    more.textContent = shown ? `Show more of ${count.toLocaleString("en")}`
+      : `Show all ${count.toLocaleString("en")} elements`;
   }
 
   /** @param {HTMLElement} cell */
@@ -92,7 +100,8 @@ export function makeGrid(elements, on, of, field, title) {
     if (mine === asked) told.textContent = answer;
   }
 
-  const cellOf = (/** @type {Event} */ event) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("td"));
+  const cellOf = (/** @type {Event} */ event) => /** @type {HTMLElement | null} */
+    (/** @type {Element} */ (event.target).closest("td"));
   on(table, "pointerover", (/** @type {Event} */ event) => {
     const cell = cellOf(event);
     if (cell) tell(cell);
@@ -126,7 +135,8 @@ export function makeGrid(elements, on, of, field, title) {
  * @param {HTMLElement} stage @param {Elements} elements @param {Listen} on
  */
 export function makeTip(stage, elements, on) {
-  const tip = h("div", { className: "ak-tip ak-code", hidden: true, "aria-hidden": "true" }); // the grid says it too
+  // the grid says it too
+  const tip = h("div", { className: "ak-tip ak-code", hidden: true, "aria-hidden": "true" });
   stage.append(tip);
   let over = "";
   const hide = () => {
@@ -136,13 +146,15 @@ export function makeTip(stage, elements, on) {
   on(stage, "pointerleave", hide);
   on(stage, "pointerdown", hide);
   on(stage, "pointermove", async (event) => {
-    const heat = /** @type {SVGGElement | null} */ (/** @type {Element} */ (event.target).closest("[data-columns]"));
+    const heat = /** @type {SVGGElement | null} */
+      (/** @type {Element} */ (event.target).closest("[data-columns]"));
     const element = heat?.closest("[data-element]")?.getAttribute("data-element");
     if (!heat || !element) return hide();
     const frame = heat.getBoundingClientRect();
     const columns = Number(heat.dataset.columns);
     const size = Number(heat.dataset.size) * (heat.getScreenCTM()?.a ?? 1);
-    const place = Math.floor((event.clientY - frame.top) / size) * columns + Math.min(columns - 1, Math.floor((event.clientX - frame.left) / size));
+    const place = Math.floor((event.clientY - frame.top) / size) * columns + Math.min(columns - 1,
+      Math.floor((event.clientX - frame.left) / size));
     const field = heat.dataset.part?.startsWith("gradient") ? "gradient" : "value";
     const mine = `${element} ${field} ${place}`;
     if (mine === over) return;
@@ -153,8 +165,10 @@ export function makeTip(stage, elements, on) {
     tip.hidden = false;
     const ground = stage.getBoundingClientRect();
     const by = magnified(stage);
-    const beside = (/** @type {number} */ at, /** @type {number} */ own, /** @type {number} */ room) => Math.max(4, Math.min(at, room - own - 4));
+    const beside = (/** @type {number} */ at, /** @type {number} */ own, /** @type {number} */ room) =>
+      Math.max(4, Math.min(at, room - own - 4));
     tip.style.left = `${beside((frame.right - ground.left) / by + 8, tip.offsetWidth, stage.offsetWidth)}px`;
-    tip.style.top = `${beside((event.clientY - ground.top) / by + 12, tip.offsetHeight, stage.offsetHeight)}px`;
+    tip.style.top =
+      `${beside((event.clientY - ground.top) / by + 12, tip.offsetHeight, stage.offsetHeight)}px`;
   });
 }

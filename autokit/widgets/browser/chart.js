@@ -2,7 +2,8 @@
 
 import { s } from "./dom.js";
 
-/** Some five round numbers from low to high. @param {number} low @param {number} high @param {number} [count] */
+/** Some five round numbers from low to high.
+ * @param {number} low @param {number} high @param {number} [count] */
 export function ticks(low, high, count = 5) {
   if (!(high > low) || !Number.isFinite(high - low)) return [low];
   const rough = (high - low) / count;
@@ -23,16 +24,20 @@ export function tickText(value) {
   return `${digits === "1" ? "" : `${digits}·`}10${raised}`.replace("-", "−");
 }
 
-/** Where an axis of powers has its numbers, as powers of ten: 1, 10 and 100, or 1, 2, 5 and 10 where few of those fit. @param {number} low @param {number} high */
+/** Where an axis of powers has its numbers, as powers of ten: 1, 10 and 100, or 1, 2, 5 and 10 where few of
+ * those fit.
+ * @param {number} low @param {number} high */
 export function powerTicks(low, high) {
   const whole = ticks(low, high, 6).filter(Number.isInteger);
   if (whole.length > 2 || !(high > low)) return whole;
   const found = [];
-  for (let k = Math.floor(low); k <= high; k += 1) found.push(...[1, 2, 5].map((m) => k + Math.log10(m)).filter((at) => at >= low && at <= high));
+  for (let k = Math.floor(low); k <= high; k += 1)
+    found.push(...[1, 2, 5].map((m) => k + Math.log10(m)).filter((at) => at >= low && at <= high));
   return found;
 }
 
-/** The ends of values, with some air; nulls are left out. @param {(number | null)[]} values @returns {[number, number]} */
+/** The ends of values, with some air; nulls are left out.
+ * @param {(number | null)[]} values @returns {[number, number]} */
 export function extent(values) {
   let low = Infinity;
   let high = -Infinity;
@@ -48,33 +53,45 @@ export function extent(values) {
 
 /**
  * A frame with axes to draw in.
- * @param {{ width: number, height: number, x: [number, number], y: [number, number], names: [string, string], label: string, power?: boolean, plain?: boolean }} facts
+ * @param
+ *   {{ width: number, height: number, x: [number, number], y: [number, number], names: [string, string],
+ *   label: string, power?: boolean, plain?: boolean }} facts
  *   `power` says that y holds powers of ten, `plain` leaves out the lines across
  */
 export function makeChart({ width, height, x, y, names, label, power, plain }) {
   const [left, right, top, bottom] = [52, 14, 12, 38];
   const px = (/** @type {number} */ at) => left + ((at - x[0]) / (x[1] - x[0])) * (width - left - right);
-  const py = (/** @type {number} */ at) => height - bottom - ((at - y[0]) / (y[1] - y[0])) * (height - top - bottom);
+  const py = (/** @type {number} */ at) =>
+    height - bottom - ((at - y[0]) / (y[1] - y[0])) * (height - top - bottom);
   const axes = s("g", { class: "ak-axes", "aria-hidden": "true" },
     s("path", { d: `M${left},${top}V${height - bottom}H${width - right}`, class: "ak-axis" }));
   for (const at of ticks(...x, Math.max(2, Math.floor((width - left) / 70)))) {
-    axes.append(s("path", { d: `M${px(at)},${height - bottom}v4`, class: "ak-axis" }), s("text", { x: px(at), y: height - bottom + 16, "text-anchor": "middle" }, tickText(at)));
+    axes.append(s("path", { d: `M${px(at)},${height - bottom}v4`, class: "ak-axis" }),
+      s("text", { x: px(at), y: height - bottom + 16, "text-anchor": "middle" }, tickText(at)));
   }
   const rows = power ? powerTicks(...y) : ticks(...y, Math.max(2, Math.floor((height - top - bottom) / 40)));
   for (const at of rows) {
-    axes.append(s("path", { d: plain ? `M${left - 4},${py(at)}h4` : `M${left},${py(at)}H${width - right}`, class: plain ? "ak-axis" : "ak-rule" }), s("text", { x: left - 7, y: py(at) + 4, "text-anchor": "end" }, tickText(power ? 10 ** at : at)));
+    axes.append(s("path", { d: plain ? `M${left - 4},${py(at)}h4` : `M${left},${py(at)}H${width - right}`,
+          class: plain ? "ak-axis" : "ak-rule" }),
+      s("text", { x: left - 7, y: py(at) + 4, "text-anchor": "end" }, tickText(power ? 10 ** at : at)));
   }
-  axes.append(s("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle", class: "ak-name" }, names[0]),
-    s("text", { x: 0, y: 0, "text-anchor": "middle", class: "ak-name", transform: `translate(12 ${(top + height - bottom) / 2}) rotate(-90)` }, names[1]));
+  axes.append(s("text", { x: (left + width - right) / 2, y: height - 6, "text-anchor": "middle",
+        class: "ak-name" }, names[0]),
+    s("text", { x: 0, y: 0, "text-anchor": "middle", class: "ak-name",
+        transform: `translate(12 ${(top + height - bottom) / 2}) rotate(-90)` }, names[1]));
   const frame = { left, top, width: width - left - right, height: height - top - bottom };
   // What leaves the frame is cut by a nested svg, which needs no id that another chart could have too.
-  const inner = s("svg", { x: frame.left, y: frame.top, width: frame.width, height: frame.height, viewBox: `${frame.left} ${frame.top} ${frame.width} ${frame.height}`, overflow: "hidden" });
+  const inner = s("svg", { x: frame.left, y: frame.top, width: frame.width, height: frame.height,
+      viewBox: `${frame.left} ${frame.top} ${frame.width} ${frame.height}`, overflow: "hidden" });
   const over = s("g", {});
-  const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "ak-chart", role: "img", "aria-label": label }, axes, inner, over);
+  const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "ak-chart", role: "img",
+      "aria-label": label }, axes, inner, over);
   return { svg, inner, over, px, py };
 }
 
-/** A line through points; a null leaves a gap. @param {(readonly [number, number | null])[]} points @param {(x: number) => number} px @param {(y: number) => number} py */
+/** A line through points; a null leaves a gap.
+ * @param {(readonly [number, number | null])[]} points @param {(x: number) => number} px
+ * @param {(y: number) => number} py */
 export function linePath(points, px, py) {
   let d = "";
   let pen = false;
@@ -98,7 +115,8 @@ export function contourPath(rows, level, px, py) {
   let d = "";
   for (let j = 0; j + 1 < rows.length; j += 1) {
     for (let i = 0; i + 1 < rows[j].length; i += 1) {
-      const corners = [[i, j, rows[j][i]], [i + 1, j, rows[j][i + 1]], [i + 1, j + 1, rows[j + 1][i + 1]], [i, j + 1, rows[j + 1][i]]];
+      const corners = [[i, j, rows[j][i]], [i + 1, j, rows[j][i + 1]], [i + 1, j + 1, rows[j + 1][i + 1]],
+        [i, j + 1, rows[j + 1][i]]];
       if (corners.some((corner) => corner[2] === null)) continue;
       const cuts = [];
       for (let k = 0; k < 4; k += 1) {
@@ -109,20 +127,25 @@ export function contourPath(rows, level, px, py) {
         cuts.push([px(x0 + t * (x1 - x0)), py(y0 + t * (y1 - y0))]);
       }
       for (let k = 0; k + 1 < cuts.length; k += 2) {
-        d += `M${cuts[k][0].toFixed(1)},${cuts[k][1].toFixed(1)}L${cuts[k + 1][0].toFixed(1)},${cuts[k + 1][1].toFixed(1)}`;
+        const [from, to] = [cuts[k], cuts[k + 1]].map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
+        d += `M${from}L${to}`;
       }
     }
   }
   return d;
 }
 
-/** The lines of a contour, from deep to faint as the values rise. @param {(number | null)[][]} rows @param {number[]} levels @param {[number, number]} x @param {[number, number]} y @param {{ px: (x: number) => number, py: (y: number) => number }} scale */
+/** The lines of a contour, from deep to faint as the values rise.
+ * @param {(number | null)[][]} rows @param {number[]} levels @param {[number, number]} x
+ * @param {[number, number]} y @param {{ px: (x: number) => number, py: (y: number) => number }} scale */
 export function contourLines(rows, levels, x, y, { px, py }) {
   const across = (/** @type {number} */ i) => px(x[0] + (i / (rows[0].length - 1)) * (x[1] - x[0]));
   const up = (/** @type {number} */ j) => py(y[0] + (j / (rows.length - 1)) * (y[1] - y[0]));
   return levels.map((level, k) => {
-    const line = s("path", { d: contourPath(rows, level, across, up), class: "ak-contour" }, s("title", {}, tickText(level)));
-    line.style.setProperty("--ak-high", `${Math.round((100 * k) / Math.max(levels.length - 1, 1))}%`); // a page's policy forbids the attribute
+    const line = s("path", { d: contourPath(rows, level, across, up), class: "ak-contour" },
+      s("title", {}, tickText(level)));
+    // a page's policy forbids the attribute
+    line.style.setProperty("--ak-high", `${Math.round((100 * k) / Math.max(levels.length - 1, 1))}%`);
     return line;
   });
 }

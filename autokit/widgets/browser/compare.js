@@ -44,27 +44,44 @@ function render({ model, el }) {
     { at: () => model.get("step") + 1, node: iconButton(ICONS.next, "Step forward", "→") },
     { at: () => last, node: iconButton(ICONS.last, "To the end", "End") },
   ];
-  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: Math.max(last, 0), "aria-label": "Operation" });
+  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: Math.max(last, 0),
+      "aria-label": "Operation" });
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
   const count = h("span", { className: "ak-count" });
   const most = Math.max(size, ...moments.map((moment) => moment.bytes), 1);
-  const memory = makeChart({ width: 420, height: 170, x: [0, Math.max(last, 1)], y: [0, (most * 1.1) / 1000], names: ["operation", "kB"], label: model.get("_sentence") });
-  const said = `Time of each of the last ${eager.length} steps: the medians are ${median(eager).toFixed(0)} µs dynamic (line) and ${median(compiled).toFixed(0)} µs static (dashed).`;
+  const memory = makeChart({ width: 420, height: 170, x: [0, Math.max(last, 1)], y: [0, (most * 1.1) / 1000],
+      names: ["operation", "kB"], label: model.get("_sentence") });
+  const medians = [eager, compiled].map((times) => `${median(times).toFixed(0)} µs`);
+  const said = `Time of each of the last ${eager.length} steps: `
+    + `the medians are ${medians[0]} dynamic (line) and ${medians[1]} static (dashed).`;
   const longest = 1.3 * Math.max(median(eager), median(compiled));
-  const speed = makeChart({ width: 420, height: 170, x: [1, Math.max(eager.length, 2)], y: [0, longest], names: ["run", "µs"], label: said });
+  const speed = makeChart({ width: 420, height: 170, x: [1, Math.max(eager.length, 2)], y: [0, longest],
+      names: ["run", "µs"], label: said });
   const cursor = s("path", { class: "ak-guide" });
-  /** Two lines: dynamic as a line, static dashed. @param {ReturnType<typeof makeChart>} chart @param {[number, number][]} one @param {[number, number][]} other */
+  /** Two lines: dynamic as a line, static dashed.
+   * @param {ReturnType<typeof makeChart>} chart @param {[number, number][]} one
+   * @param {[number, number][]} other */
   const draw = (chart, one, other) => chart.inner.append(
-    s("path", { class: "ak-curve", d: linePath(one, chart.px, chart.py) }), s("path", { class: "ak-tangent", d: linePath(other, chart.px, chart.py) }));
-  draw(memory, moments.map((moment, k) => [k, moment.bytes / 1000]), [[0, size / 1000], [Math.max(last, 1), size / 1000]]);
-  draw(speed, eager.map((/** @type {number} */ each, /** @type {number} */ k) => [k + 1, each]), compiled.map((/** @type {number} */ each, /** @type {number} */ k) => [k + 1, each]));
+    s("path", { class: "ak-curve", d: linePath(one, chart.px, chart.py) }),
+      s("path", { class: "ak-tangent", d: linePath(other, chart.px, chart.py) }));
+  draw(memory, moments.map((moment, k) => [k, moment.bytes / 1000]),
+    [[0, size / 1000], [Math.max(last, 1), size / 1000]]);
+  draw(speed, eager.map((/** @type {number} */ each, /** @type {number} */ k) => [k + 1, each]),
+    compiled.map((/** @type {number} */ each, /** @type {number} */ k) => [k + 1, each]));
   memory.inner.append(cursor);
-  const figure = (/** @type {Element} */ chart, /** @type {string} */ words) => h("figure", { className: "ak-seat" }, chart, h("figcaption", { className: "ak-note" }, words));
-  const root = h("div", { className: "ak-player ak-live ak-compare", role: "group", "aria-label": "A dynamic and a static graph", tabIndex: 0 },
-    h("div", { className: "ak-main" }, makeHalf("Dynamic", left.node).node, makeHalf("Static", right.node).node),
+  const figure = (/** @type {Element} */ chart, /** @type {string} */ words) =>
+    h("figure", { className: "ak-seat" }, chart, h("figcaption", { className: "ak-note" }, words));
+  const root = h("div", { className: "ak-player ak-live ak-compare", role: "group",
+      "aria-label": "A dynamic and a static graph", tabIndex: 0 },
+    h("div", { className: "ak-main" }, makeHalf("Dynamic", left.node).node,
+      makeHalf("Static", right.node).node),
     h("div", { className: "ak-controls" }, sentence, range,
-      h("div", { className: "ak-row" }, h("div", { className: "ak-transport" }, ...buttons.map(({ node }) => node)), h("span", { className: "ak-space" }), count), chooser.node),
-    h("div", { className: "ak-desk" }, figure(memory.svg, `Memory: dynamic as a line, static dashed. ${model.get("_sentence")}`), figure(speed.svg, said)));
+      h("div", { className: "ak-row" },
+        h("div", { className: "ak-transport" }, ...buttons.map(({ node }) => node)),
+        h("span", { className: "ak-space" }), count), chooser.node),
+    h("div", { className: "ak-desk" },
+      figure(memory.svg, `Memory: dynamic as a line, static dashed. ${model.get("_sentence")}`),
+      figure(speed.svg, said)));
 
   function update() {
     const step = Math.max(0, Math.min(last, model.get("step")));
@@ -73,11 +90,14 @@ function render({ model, el }) {
     /** @type {Record<string, Record<string, string>>} */ const here = {};
     /** @type {Record<string, Record<string, string>>} */ const there = {};
     moments.forEach(({ box, key }, k) => {
-      here[box] = { status: k > step ? "to-come" : k === step ? "current" : freed.has(box) ? "dim" : "computed" };
-      if (boxes[key]) there[boxes[key][0]] = { status: k > step ? "hidden" : k === step ? "current" : "computed" };
+      here[box] = { status: k > step ? "to-come" : k === step ? "current" : freed.has(box) ? "dim"
+        : "computed" };
+      if (boxes[key]) there[boxes[key][0]] = { status: k > step ? "hidden" : k === step ? "current"
+        : "computed" };
     });
     const absent = (/** @type {string} */ box) => ["to-come", "dim"].includes(here[box]?.status ?? "");
-    for (const [edge, source, target] of edges) here[edge] = { status: absent(source) || absent(target) ? "to-come" : "idle" };
+    for (const [edge, source, target] of edges)
+      here[edge] = { status: absent(source) || absent(target) ? "to-come" : "idle" };
     left.show(here, {});
     right.show(there, {});
     left.mark(new Set([moments[step]?.box ?? ""]));

@@ -12,19 +12,23 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
 /** @param {string} name @param {[string, string][]} options */
 function choice(name, options) {
-  const select = h("select", { "aria-label": name }, ...options.map(([value, text]) => h("option", { value }, text)));
+  const select = h("select", { "aria-label": name },
+    ...options.map(([value, text]) => h("option", { value }, text)));
   return { select, label: h("label", { className: "ak-choice" }, h("span", {}, name), select) };
 }
 
 /**
  * Scrubber, buttons and choices.
  * @param {Timeline} timeline
- * @param {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> & { seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
+ * @param
+ *   {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> & {
+ *   seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
  * @param {Listen} on
  */
 export function makeControls(timeline, act, on) {
   const count = timeline.steps.length;
-  const place = (/** @type {number} */ step) => `${count > 1 ? (100 * Math.max(0, Math.min(step, count - 1))) / (count - 1) : 0}%`;
+  const place = (/** @type {number} */ step) =>
+    `${count > 1 ? (100 * Math.max(0, Math.min(step, count - 1))) / (count - 1) : 0}%`;
   const track = h("div", { className: "ak-track" });
   const names = h("div", { className: "ak-phases", "aria-hidden": "true" });
   for (const phase of /** @type {const} */ (["forward", "turn", "backward"])) {
@@ -47,7 +51,8 @@ export function makeControls(timeline, act, on) {
       track.append(tick);
     }
   }
-  const range = h("input", { type: "range", min: 0, max: Math.max(count - 1, 0), step: 1, value: 0, className: "ak-range", "aria-label": "Step" });
+  const range = h("input", { type: "range", min: 0, max: Math.max(count - 1, 0), step: 1, value: 0,
+      className: "ak-range", "aria-label": "Step" });
   const scrubber = h("div", { className: "ak-scrubber" }, track, range, names);
 
   const buttons = {
@@ -57,16 +62,22 @@ export function makeControls(timeline, act, on) {
   };
   const speed = choice("Speed", SPEEDS.map((x) => [String(x), `${x}×`]));
   const grain = choice("Detail", [["fine", "Every step"], ["coarse", "Chapters"]]);
-  const predict = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false", title: "Guess each number before it is shown" }, "Predict");
-  const table = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Show as table");
-  const program = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" }, "Code");
+  const predict = h("button",
+    { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false",
+    title: "Guess each number before it is shown" }, "Predict");
+  const table = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" },
+    "Show as table");
+  const program = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" },
+    "Code");
   const node = h("div", { className: "ak-controls" }, scrubber,
     h("div", { className: "ak-row" },
-      h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" }, ...Object.values(buttons)),
+      h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" },
+        ...Object.values(buttons)),
       h("span", { className: "ak-space" }), speed.label, grain.label, predict, program, table));
 
   for (const [name, button] of Object.entries(buttons)) {
-    on(button, "click", () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)]());
+    on(button, "click", () => button.getAttribute("aria-disabled") !== "true"
+      && act[/** @type {"play"} */ (name)]());
   }
   on(range, "input", () => act.seek(Number(range.value)));
   on(speed.select, "change", () => act.speed(Number(speed.select.value)));
@@ -97,7 +108,8 @@ export function makeControls(timeline, act, on) {
         buttons.play.title = `${playing ? "Pause" : "Play"} (Space)`;
       }
       const pace = String(view.speed);
-      if (![...speed.select.options].some((option) => option.value === pace)) speed.select.append(h("option", { value: pace }, `${view.speed}×`));
+      if (![...speed.select.options].some((option) => option.value === pace))
+        speed.select.append(h("option", { value: pace }, `${view.speed}×`));
       speed.select.value = pace;
       grain.select.value = view.grain;
     },

@@ -1,23 +1,31 @@
 /**
  * The explorer of a model: its modules as a tree beside the graph, and the facts of the one that is chosen.
  *
- * @typedef {{ title: string, counts: number[], low: string, high: string, words: string, wrong: boolean }} Spread
- * @typedef {{ path: string, name: string, kind: string, depth: number, facts: [string, string][], spreads: Spread[], weights: string[][] }} Layer
+ * @typedef {{ title: string, counts: number[], low: string, high: string, words: string, wrong: boolean }}
+ *   Spread
+ * @typedef
+ *   {{ path: string, name: string, kind: string, depth: number, facts: [string, string][], spreads: Spread[],
+ *   weights: string[][] }} Layer
  */
 
 import { h, s, tableOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 
-/** Whether the module at `path` is the one at `outer`, or inside of it. @param {string} path @param {string} outer */
+/** Whether the module at `path` is the one at `outer`, or inside of it.
+ * @param {string} path @param {string} outer */
 export const liesIn = (path, outer) => path === outer || outer === "" || path.startsWith(`${outer}.`);
 
 /** A small histogram. @param {Spread} spread */
 function bars(spread) {
   const most = Math.max(1, ...spread.counts);
-  const [wide, left] = spread.counts.length === 1 ? [8, 92] : [192 / Math.max(spread.counts.length, 1), 0]; // equal numbers stand in the middle
-  return s("svg", { class: "ak-bars", viewBox: "0 0 192 48", role: "img", "aria-label": `${spread.title} from ${spread.low} to ${spread.high}: ${spread.words}` },
-    ...spread.counts.map((count, k) => s("rect", { x: left + k * wide, y: 47 - 46 * (count / most), width: Math.max(wide - 1, 1), height: 46 * (count / most) + (count ? 1 : 0) })),
+  // equal numbers stand in the middle
+  const [wide, left] = spread.counts.length === 1 ? [8, 92] : [192 / Math.max(spread.counts.length, 1), 0];
+  return s("svg", { class: "ak-bars", viewBox: "0 0 192 48", role: "img",
+      "aria-label": `${spread.title} from ${spread.low} to ${spread.high}: ${spread.words}` },
+    ...spread.counts.map((count, k) =>
+      s("rect", { x: left + k * wide, y: 47 - 46 * (count / most), width: Math.max(wide - 1, 1),
+        height: 46 * (count / most) + (count ? 1 : 0) })),
     s("path", { d: "M0,47.5H192", class: "ak-axis" }));
 }
 
@@ -27,7 +35,8 @@ function render({ model, el }) {
   const { signal } = listeners;
   /** @type {Layer[]} */ const layers = model.get("_layers");
   /** @type {string[]} */ const modules = model.get("_modules");
-  const closed = new Set(layers.length > 40 ? layers.filter((layer) => layer.depth > 0).map((layer) => layer.path) : []);
+  const closed = new Set(layers.length > 40 ? layers.filter((layer) => layer.depth > 0)
+    .map((layer) => layer.path) : []);
 
   /** @param {string} path */
   function select(path) {
@@ -41,7 +50,8 @@ function render({ model, el }) {
 
   const chosen = () => Math.max(0, layers.findIndex((layer) => layer.path === model.get("selected")));
   const inside = (/** @type {number} */ k) => layers[k + 1]?.depth > layers[k].depth;
-  const above = (/** @type {Layer} */ layer) => layers.filter((each) => each.depth < layer.depth && liesIn(layer.path, each.path));
+  const above = (/** @type {Layer} */ layer) =>
+    layers.filter((each) => each.depth < layer.depth && liesIn(layer.path, each.path));
   const seen = (/** @type {Layer} */ layer) => above(layer).every((each) => !closed.has(each.path));
 
   // ---- the tree: one stop for the Tab key, and the arrows inside
@@ -49,7 +59,8 @@ function render({ model, el }) {
   const items = layers.map((layer, k) => {
     const mark = h("span", { className: "ak-twist", "aria-hidden": "true" });
     const item = h("li", { role: "treeitem", tabIndex: -1, "aria-level": layer.depth + 1 }, mark,
-      h("span", { className: "ak-item-name" }, layer.depth ? layer.name : layer.kind), h("span", { className: "ak-item-kind" }, layer.depth ? layer.kind : ""));
+      h("span", { className: "ak-item-name" }, layer.depth ? layer.name : layer.kind),
+        h("span", { className: "ak-item-kind" }, layer.depth ? layer.kind : ""));
     item.style.setProperty("--ak-depth", String(layer.depth));
     item.setAttribute("aria-level", String(layer.depth + 1));
     item.addEventListener("click", (/** @type {Event} */ event) => {
@@ -58,7 +69,8 @@ function render({ model, el }) {
     }, { signal });
     return { item, mark };
   });
-  const tree = h("ul", { className: "ak-tree", role: "tree", "aria-label": "Modules" }, ...items.map(({ item }) => item));
+  const tree = h("ul", { className: "ak-tree", role: "tree", "aria-label": "Modules" },
+    ...items.map(({ item }) => item));
 
   /** @param {number} k */
   function toggle(k) {
@@ -73,10 +85,12 @@ function render({ model, el }) {
     const place = shown.indexOf(at);
     /** @type {Record<string, () => number | void>} */
     const keys = {
-      ArrowDown: () => shown[Math.min(place + 1, shown.length - 1)], ArrowUp: () => shown[Math.max(place - 1, 0)],
+      ArrowDown: () => shown[Math.min(place + 1, shown.length - 1)],
+        ArrowUp: () => shown[Math.max(place - 1, 0)],
       Home: () => shown[0], End: () => shown[shown.length - 1],
       ArrowRight: () => (closed.has(layers[at].path) && inside(at) ? toggle(at) : inside(at) ? at + 1 : at),
-      ArrowLeft: () => (inside(at) && !closed.has(layers[at].path) ? toggle(at) : Math.max(0, layers.indexOf(/** @type {Layer} */ (above(layers[at]).at(-1) ?? layers[at])))),
+      ArrowLeft: () => (inside(at) && !closed.has(layers[at].path) ? toggle(at)
+        : Math.max(0, layers.indexOf(/** @type {Layer} */ (above(layers[at]).at(-1) ?? layers[at])))),
       Enter: () => (inside(at) ? toggle(at) : at),
     };
     if (!Object.hasOwn(keys, event.key)) return;
@@ -94,11 +108,14 @@ function render({ model, el }) {
   const title = h("h2", {});
   const facts = h("dl", {});
   const spreads = h("div", { className: "ak-spreads" });
-  const weights = h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Parameters" });
+  const weights = h("div", { className: "ak-layers", tabIndex: 0, role: "region",
+      "aria-label": "Parameters" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
-  const root = h("div", { className: "ak-player ak-live ak-explorer", role: "group", "aria-label": `Explorer of a model with ${layers.length} modules` },
+  const root = h("div", { className: "ak-player ak-live ak-explorer", role: "group",
+      "aria-label": `Explorer of a model with ${layers.length} modules` },
     h("div", { className: "ak-main" }, tree, picture.node),
-    h("div", { className: "ak-desk" }, h("div", { className: "ak-facts" }, title, facts), spreads, weights), sentence);
+    h("div", { className: "ak-desk" }, h("div", { className: "ak-facts" }, title, facts), spreads, weights),
+      sentence);
 
   function update() {
     const at = chosen();
@@ -110,16 +127,22 @@ function render({ model, el }) {
       if (inside(k)) item.setAttribute("aria-expanded", String(!closed.has(layers[k].path)));
       mark.textContent = inside(k) ? (closed.has(layers[k].path) ? "▸" : "▾") : "";
     });
-    picture.mark(new Set(layer.path ? modules.flatMap((path, id) => (path && liesIn(path, layer.path) ? [`n${id}`] : [])) : []));
+    picture.mark(new Set(layer.path
+        ? modules.flatMap((path, id) => (path && liesIn(path, layer.path) ? [`n${id}`] : [])) : []));
     picture.find();
     title.textContent = layer.path || layer.kind;
     facts.replaceChildren(...layer.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-    spreads.replaceChildren(...layer.spreads.map((spread) => h("figure", {}, h("figcaption", {}, spread.title), bars(spread),
-      h("div", { className: "ak-ends", hidden: spread.low === spread.high }, h("span", {}, spread.low), h("span", {}, spread.high)), h("p", { className: spread.wrong ? "ak-wrong" : "" }, spread.words))));
+    spreads.replaceChildren(...layer.spreads.map((spread) =>
+        h("figure", {}, h("figcaption", {}, spread.title), bars(spread),
+      h("div", { className: "ak-ends", hidden: spread.low === spread.high }, h("span", {}, spread.low),
+        h("span", {}, spread.high)), h("p", { className: spread.wrong ? "ak-wrong" : "" }, spread.words))));
     weights.hidden = !layer.weights.length;
     weights.replaceChildren(tableOf("Parameters", ["Name", "Shape", "Norm", "Gradient norm"],
-      layer.weights.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name), ...cells.map((text) => h("td", {}, text))))));
-    sentence.textContent = `${layer.path || "The model"}, ${layer.kind}. ${layer.facts.slice(1).map((fact) => fact.join(" ")).join(", ")}. ${layer.spreads.map((spread) => `${spread.title}: ${spread.words}`).join(". ")}`;
+      layer.weights.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name),
+          ...cells.map((text) => h("td", {}, text))))));
+    const told = layer.facts.slice(1).map((fact) => fact.join(" ")).join(", ");
+    const spread = layer.spreads.map(({ title, words }) => `${title}: ${words}`).join(". ");
+    sentence.textContent = `${layer.path || "The model"}, ${layer.kind}. ${told}. ${spread}`;
   }
 
   function follow() {

@@ -1,5 +1,6 @@
 /**
- * Folded boxes that open: Python draws the picture anew, as long as it is there to draw, or drew it beforehand.
+ * Folded boxes that open: Python draws the picture anew, as long as it is there to draw, or drew it
+ * beforehand.
  *
  * @import { Listen } from "./dom.js"
  */
@@ -9,12 +10,16 @@ import { h, setEnabled } from "./dom.js";
 const OPENS_WITHIN = 4000; // milliseconds until a kernel is taken for dead
 const HINT = "This fold opens where its kernel runs; limit= or depth= draws it open from the start.";
 
-/** @param {any} model @param {() => string} nearest what the fold holds that is to open where none was clicked @param {Listen} on */
+/** @param {any} model
+ * @param {() => string} nearest what the fold holds that opens where none was clicked @param {Listen} on */
 export function makeFolding(model, nearest, on) {
-  const opener = h("button", { type: "button", className: "ak-button", title: "Open it (Enter)" }, "Open fold");
-  const closer = h("button", { type: "button", className: "ak-button", title: "Close the last one (Backspace)" }, "Fold again");
+  const opener = h("button", { type: "button", className: "ak-button", title: "Open it (Enter)" },
+    "Open fold");
+  const closer = h("button",
+    { type: "button", className: "ak-button", title: "Close the last one (Backspace)" }, "Fold again");
   const hint = h("p", { className: "ak-hint", role: "status" });
-  const node = h("div", { className: "ak-folding", role: "group", "aria-label": "Folds" }, hint, opener, closer);
+  const node = h("div", { className: "ak-folding", role: "group", "aria-label": "Folds" }, hint, opener,
+    closer);
   let patience = 0;
 
   /** @returns {string[]} */

@@ -2,7 +2,8 @@
 
 /**
  * JupyterLab and Notebook take keys before a widget hears of them, unless an attribute says that they are not
- * theirs. They look for it from the element with the focus upward, and may match that element first: so it stands
+ * theirs. They look for it from the element with the focus upward, and may match that element first: so it
+ * stands
  * there too. Running and saving stay the notebook's.
  * @param {Element} root @param {AbortSignal} signal
  */

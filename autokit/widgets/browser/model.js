@@ -5,10 +5,11 @@ export function traitsOfThePage() {
   const bytes = (/** @type {string} */ text) =>
     new DataView(Uint8Array.from(atob(text), (each) => each.charCodeAt(0)).buffer);
   const written = document.getElementById("autokit-traits")?.textContent ?? "{}";
-  return JSON.parse(written, (_, value) => (typeof value?.["& bytes"] === "string" ? bytes(value["& bytes"]) : value));
+  return JSON.parse(written,
+    (_, value) => (typeof value?.["& bytes"] === "string" ? bytes(value["& bytes"]) : value));
 }
 
-/** @param {Record<string, any>} traits what it holds; it may be changed from outside, and then nobody is told */
+/** @param {Record<string, any>} traits what it holds; who changes it from outside tells nobody */
 export function makeModel(traits) {
   /** @type {Map<string, (() => void)[]>} */ const listeners = new Map();
   const heard = (/** @type {string} */ event) => listeners.get(event) ?? [];

@@ -15,7 +15,8 @@ const READ_OUT = 5000; // milliseconds between two sentences for who listens
 const COLOURS = 6;
 const DASHES = ["", "6 3", "2 2.5"];
 
-/** The rows of a table of 4-byte floats. @param {DataView | null | undefined} view @param {number} columns @returns {number[][]} */
+/** The rows of a table of 4-byte floats.
+ * @param {DataView | null | undefined} view @param {number} columns @returns {number[][]} */
 export function rowsOf(view, columns) {
   const rows = [];
   for (let at = 0; view && at + 4 * columns <= view.byteLength; at += 4 * columns) {
@@ -47,37 +48,52 @@ function render({ model, el }) {
   const facts = ["Step", "Loss", "Learning rate"].map((name) => ({ name, value: h("b", {}, "—") }));
   const state = h("span", { className: "ak-phase" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
-  const charts = ["Loss", "Learning rate", "Gradient norm per layer", "Update ÷ weights per layer"].map((title) => {
+  const charts = ["Loss", "Learning rate", "Gradient norm per layer", "Update ÷ weights per layer"]
+    .map((title) => {
     const seat = h("div", { className: "ak-seat" });
     return { title, seat, node: h("section", { "aria-label": title }, h("h2", {}, title), seat) };
   });
   const body = h("tbody", {});
   const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),
-    h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"].map((name) => h("th", { scope: "col" }, name)))), body);
-  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group", "aria-label": "Monitor of a training run" },
+    h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"]
+        .map((name) => h("th", { scope: "col" }, name)))), body);
+  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group",
+      "aria-label": "Monitor of a training run" },
     alarm,
-    h("div", { className: "ak-progress" }, state, ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
+    h("div", { className: "ak-progress" }, state,
+      ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
     bar,
     h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node)),
-    h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table), sentence);
+    h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table),
+      sentence);
 
   /** The colour and the dashes of a layer's line. @param {number} k */
-  const look = (k) => ({ "data-way": String(k % COLOURS), "stroke-dasharray": DASHES[Math.floor(k / COLOURS) % DASHES.length] || "none" });
+  const look = (k) => ({ "data-way": String(k % COLOURS),
+      "stroke-dasharray": DASHES[Math.floor(k / COLOURS) % DASHES.length] || "none" });
 
-  /** @param {HTMLElement} seat @param {string} title @param {number[][]} rows a step and its values @param {boolean} powers @param {number | null} guide */
+  /** @param {HTMLElement} seat @param {string} title @param {number[][]} rows a step and its values
+   * @param {boolean} powers @param {number | null} guide */
   function draw(seat, title, rows, powers, guide) {
-    const shown = rows.map(([step, ...values]) => [step, ...values.map((v) => (!Number.isFinite(v) || (powers && v <= 0) ? null : powers ? Math.log10(v) : v))]);
+    const shown = rows.map(([step, ...values]) =>
+      [step, ...values.map((v) => (!Number.isFinite(v) || (powers && v <= 0) ? null : powers ? Math.log10(v)
+          : v))]);
     const values = shown.flatMap((row) => row.slice(1));
-    if (!values.some((v) => v !== null)) return seat.replaceChildren(h("p", { className: "ak-note" }, "Nothing was measured so far."));
+    if (!values.some((v) => v !== null))
+      return seat.replaceChildren(h("p", { className: "ak-note" }, "Nothing was measured so far."));
     const [first, last] = [Number(shown[0][0]), Number(shown[shown.length - 1][0])];
     let [low, high] = extent(values);
     if (title === "Learning rate") low = Math.min(0, low);
     if (powers && high - low < 1) [low, high] = [Math.floor(low), Math.ceil(high)];
-    const chart = makeChart({ width: 420, height: 200, x: [first, Math.max(last, first + 1)], y: [low, high], names: ["step", ""], label: title, power: powers });
-    if (guide !== null) chart.inner.append(s("path", { class: "ak-guide", d: linePath([[first, guide], [last, guide]], chart.px, chart.py) }));
+    const chart = makeChart({ width: 420, height: 200, x: [first, Math.max(last, first + 1)], y: [low, high],
+        names: ["step", ""], label: title, power: powers });
+    if (guide !== null)
+      chart.inner.append(s("path",
+        { class: "ak-guide", d: linePath([[first, guide], [last, guide]], chart.px, chart.py) }));
     const many = shown[0].length - 1;
     for (let k = 0; k < many; k += 1) {
-      const line = s("path", { class: many > 1 || layers.length === 1 && title.includes("layer") ? "ak-line-of" : "ak-curve", d: linePath(shown.map((row) => [Number(row[0]), row[k + 1]]), chart.px, chart.py) });
+      const line = s("path", { class: many > 1 || layers.length === 1 && title.includes("layer")
+          ? "ak-line-of" : "ak-curve",
+        d: linePath(shown.map((row) => [Number(row[0]), row[k + 1]]), chart.px, chart.py) });
       if (title.includes("layer")) {
         for (const [name, value] of Object.entries(look(k))) line.setAttribute(name, value);
         line.dataset.layer = layers[k];
@@ -94,10 +110,12 @@ function render({ model, el }) {
     const wrong = model.get("alarm");
     alarm.hidden = !wrong;
     if (alarm.textContent !== (wrong && `✗ ${wrong}`)) alarm.textContent = wrong && `✗ ${wrong}`;
-    state.textContent = model.get("running") ? "Running" : (model.get("_state") ?? "Done"); // a saved page has a state of its own
+    // a saved page has a state of its own
+    state.textContent = model.get("running") ? "Running" : (model.get("_state") ?? "Done");
     root.dataset.phase = model.get("running") ? "forward" : "turn";
     const of = total ? ` of ${total.toLocaleString("en")}` : "";
-    [`${steps.toLocaleString("en")}${of}`, told.loss, told.rate].forEach((text, k) => (facts[k].value.textContent = text));
+    [`${steps.toLocaleString("en")}${of}`, told.loss, told.rate]
+      .forEach((text, k) => (facts[k].value.textContent = text));
     bar.hidden = !total;
     bar.setAttribute("role", "progressbar");
     bar.setAttribute("aria-label", "Steps");
@@ -122,17 +140,21 @@ function render({ model, el }) {
     if ([...body.rows].map((row) => row.dataset.layer).join("\n") !== rows.map((row) => row[0]).join("\n")) {
       body.replaceChildren(...rows.map(([name]) => {
         const k = layers.indexOf(name);
-        const swatch = s("svg", { class: "ak-swatch", viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" });
+        const swatch = s("svg", { class: "ak-swatch", viewBox: "0 0 24 8", width: 24, height: 8,
+            "aria-hidden": "true" });
         if (k >= 0) swatch.append(s("path", { class: "ak-line-of", d: "M0,4H24", ...look(k) }));
         const button = h("button", { type: "button", className: "ak-link", "aria-pressed": "false" }, name);
         button.addEventListener("click", () => select(name), { signal });
-        const row = h("tr", {}, h("th", { scope: "row" }, swatch, k >= 0 ? button : name), h("td", {}), h("td", {}), h("td", {}));
+        const row = h("tr", {}, h("th", { scope: "row" }, swatch, k >= 0 ? button : name), h("td", {}),
+          h("td", {}), h("td", {}));
         row.dataset.layer = name;
         return row;
       }));
     }
-    rows.forEach((cells, k) => cells.slice(1).forEach((text, column) => (body.rows[k].cells[column + 1].textContent = text)));
-    rows.forEach(([, , , dead], k) => body.rows[k].cells[3].toggleAttribute("data-wrong", Boolean(dead) && !dead.startsWith("0 ")));
+    rows.forEach((cells, k) => cells.slice(1)
+      .forEach((text, column) => (body.rows[k].cells[column + 1].textContent = text)));
+    rows.forEach(([, , , dead], k) => body.rows[k].cells[3]
+      .toggleAttribute("data-wrong", Boolean(dead) && !dead.startsWith("0 ")));
   }
 
   function mark() {
@@ -148,7 +170,8 @@ function render({ model, el }) {
     cancelAnimationFrame(frame); // the traits of one message come one by one
     frame = requestAnimationFrame(tell);
   };
-  const events = ["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"].map((name) => `change:${name}`);
+  const events = ["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"]
+    .map((name) => `change:${name}`);
   for (const event of events) model.on(event, later);
   model.on("change:selected", mark);
   ownKeys(root, signal);

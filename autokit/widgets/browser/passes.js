@@ -11,7 +11,8 @@ function render({ model, el }) {
   const { signal } = listeners;
   const chooser = makeStages(model, signal);
   const { stages, at, choose } = chooser;
-  const pictures = ["The graph before the pass", "The graph after the pass"].map((name) => makePicture(stages[0].svg, name, () => {}, signal));
+  const pictures = ["The graph before the pass", "The graph after the pass"]
+    .map((name) => makePicture(stages[0].svg, name, () => {}, signal));
   const halves = pictures.map((picture, k) => makeHalf(["Before", "After"][k], picture.node));
   const buttons = [
     { to: () => 0, node: iconButton(ICONS.first, "As traced", "Home") },
@@ -19,17 +20,23 @@ function render({ model, el }) {
     { to: () => at() + 1, node: iconButton(ICONS.next, "Next pass", "→") },
     { to: () => stages.length - 1, node: iconButton(ICONS.last, "After all passes", "End") },
   ];
-  const root = h("div", { className: "ak-player ak-live ak-compare", role: "group", "aria-label": "The passes over a static graph", tabIndex: 0 },
+  const root = h("div", { className: "ak-player ak-live ak-compare", role: "group",
+      "aria-label": "The passes over a static graph", tabIndex: 0 },
     h("div", { className: "ak-main" }, ...halves.map(({ node }) => node)),
-    h("div", { className: "ak-desk" }, h("div", { className: "ak-transport" }, ...buttons.map(({ node }) => node)), h("div", { className: "ak-sliders" }, chooser.node)));
+    h("div", { className: "ak-desk" },
+      h("div", { className: "ak-transport" }, ...buttons.map(({ node }) => node)),
+      h("div", { className: "ak-sliders" }, chooser.node)));
 
   function update() {
     const shown = [stages[Math.max(0, at() - 1)], stages[at()]];
     shown.forEach(({ svg, nodes, boxes }, k) => {
       const other = shown[1 - k].boxes;
-      const changed = new Set(Object.entries(boxes).filter(([key, [, calls]]) => other[key]?.[1] !== calls).map(([, [element]]) => element));
+      const changed = new Set(Object.entries(boxes).filter(([key, [, calls]]) => other[key]?.[1] !== calls)
+        .map(([, [element]]) => element));
       pictures[k].replace(svg);
-      pictures[k].show(Object.fromEntries(Object.values(boxes).map(([element]) => [element, { status: changed.has(element) ? "current" : "idle" }])), {});
+      pictures[k]
+        .show(Object.fromEntries(Object.values(boxes)
+          .map(([element]) => [element, { status: changed.has(element) ? "current" : "idle" }])), {});
       pictures[k].mark(new Set([...changed].slice(0, 1)));
       pictures[k].find();
       halves[k].heading.textContent = `${["Before", "After"][k]}: ${nodes} nodes`;

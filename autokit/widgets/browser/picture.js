@@ -1,7 +1,8 @@
 /**
  * The graph's picture where it is not played but followed: it shows the state that Python sends.
  *
- * @typedef {Record<string, Record<string, string | number | null>>} Shown for each element, the value of each field
+ * @typedef {Record<string, Record<string, string | number | null>>} Shown for each element, the value of
+ *   each field
  */
 
 import { makeCamera } from "./camera.js";
@@ -17,12 +18,15 @@ export function heldBy(text) {
 
 /**
  * @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
- * @param {(element: string) => void} onSelect called with an element's name, or with "" @param {AbortSignal} signal
+ * @param {(element: string) => void} onSelect called with an element's name, or with ""
+ * @param {AbortSignal} signal
  */
 export function makePicture(markup, name, onSelect, signal) {
   const stage = h("div", { className: "ak-stage" });
-  const zooms = [iconButton(ICONS.minus, "Zoom out"), iconButton(ICONS.plus, "Zoom in"), iconButton(ICONS.fit, "Fit the whole graph")];
-  const node = h("div", { className: "ak-picture" }, stage, h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, ...zooms));
+  const zooms = [iconButton(ICONS.minus, "Zoom out"), iconButton(ICONS.plus, "Zoom in"),
+    iconButton(ICONS.fit, "Fit the whole graph")];
+  const node = h("div", { className: "ak-picture" }, stage,
+    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, ...zooms));
   /** @type {Map<string, Element>} */ let elements = new Map();
   /** @type {any} */ let camera = null;
   /** @type {AbortController | null} */ let listeners = null;
@@ -30,7 +34,8 @@ export function makePicture(markup, name, onSelect, signal) {
 
   /** What is marked; of much its beginning. */
   function attended() {
-    const marked = [...stage.querySelectorAll("[data-selected]")].map((group) => group.getAttribute("data-element") ?? group.getAttribute("data-node") ?? "");
+    const marked = [...stage.querySelectorAll("[data-selected]")]
+      .map((group) => group.getAttribute("data-element") ?? group.getAttribute("data-node") ?? "");
     return marked.length > 6 ? marked.slice(0, 1) : marked;
   }
 
@@ -40,8 +45,10 @@ export function makePicture(markup, name, onSelect, signal) {
     camera?.close();
     listeners = new AbortController();
     const parsed = new DOMParser().parseFromString(next, "image/svg+xml");
-    if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: the picture is no well-formed SVG");
-    const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
+    if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg")
+      throw new Error("autokit: the picture is no well-formed SVG");
+    const svg = /** @type {SVGSVGElement} */
+      (document.importNode(/** @type {any} */ (parsed.documentElement), true));
     const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
     for (const gone of ["width", "height"]) svg.removeAttribute(gone);
     svg.setAttribute("role", "img");
@@ -49,15 +56,20 @@ export function makePicture(markup, name, onSelect, signal) {
     svg.querySelector(":scope > title")?.remove();
     stage.style.setProperty("--ak-width", String(width));
     stage.style.setProperty("--ak-height", String(height));
-    for (const fold of svg.querySelectorAll("[data-holds]")) fold.setAttribute("data-node", `n${heldBy(fold.getAttribute("data-holds") ?? "").at(-1)}`);
+    for (const fold of svg.querySelectorAll("[data-holds]"))
+      fold.setAttribute("data-node", `n${heldBy(fold.getAttribute("data-holds") ?? "").at(-1)}`);
     stage.replaceChildren(svg);
     drawn.clear();
     for (const flow of svg.querySelectorAll('[data-field="flow"]')) {
       // A ground for the number on a line, so that the line does not run through its gaps.
-      flow.before(s("rect", { class: "ak-plate", y: Number(flow.getAttribute("y")) - 12, height: 16, rx: 4 }));
+      flow.before(s("rect", { class: "ak-plate", y: Number(flow.getAttribute("y")) - 12, height: 16,
+            rx: 4 }));
     }
-    elements = new Map([...svg.querySelectorAll("[data-element]")].map((group) => [group.getAttribute("data-element") ?? "", group]));
-    camera = makeCamera(svg, stage, { left, top, width, height }, attended, (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined, onSelect, listening(listeners.signal));
+    elements = new Map([...svg.querySelectorAll("[data-element]")]
+      .map((group) => [group.getAttribute("data-element") ?? "", group]));
+    camera = makeCamera(svg, stage, { left, top, width, height }, attended,
+      (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined,
+      onSelect, listening(listeners.signal));
   }
 
   zooms[0].addEventListener("click", () => camera.zoom(0.8), { signal });
@@ -68,9 +80,12 @@ export function makePicture(markup, name, onSelect, signal) {
   return {
     node,
     replace,
-    /** Show values, gradients and what flows. @param {Shown} state @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
+    /** Show values, gradients and what flows.
+     * @param {Shown} state
+     * @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
     show(state, thumbnails) {
-      const flows = Object.values(state).map((fields) => Math.abs(Number(fields.flow || 0))).filter(Number.isFinite);
+      const flows = Object.values(state).map((fields) => Math.abs(Number(fields.flow || 0)))
+        .filter(Number.isFinite);
       const strongest = Math.max(0, ...flows);
       for (const [element, fields] of Object.entries(state)) {
         const group = elements.get(element);
@@ -86,19 +101,24 @@ export function makePicture(markup, name, onSelect, signal) {
           plate.setAttribute("x", String(Number(text.getAttribute("x")) - wide / 2));
           plate.setAttribute("width", String(wide));
         }
-        for (const part of group.querySelectorAll('g[data-part$="-heatmap"]')) part.removeAttribute("display");
+        for (const part of group.querySelectorAll('g[data-part$="-heatmap"]'))
+          part.removeAttribute("display");
         const flow = Number(fields.flow);
         if (!fields.flow || !Number.isFinite(flow)) continue;
         group.setAttribute("data-sign", flow > 0 ? "+" : flow < 0 ? "−" : "");
-        /** @type {any} */ (group).style.setProperty("--ak-thickness", `${1.25 + 2.25 * Math.sqrt(strongest ? Math.abs(flow) / strongest : 0)}px`);
+        /** @type {any} */
+        (group).style.setProperty("--ak-thickness",
+          `${1.25 + 2.25 * Math.sqrt(strongest ? Math.abs(flow) / strongest : 0)}px`);
       }
       for (const [element, parts] of Object.entries(thumbnails)) {
         for (const [part, source] of Object.entries(parts)) {
           const place = elements.get(element)?.querySelector(`g[data-part="${part}"]`);
           if (!place || drawn.get(element + part) === source) continue;
           drawn.set(element + part, source);
-          const parsed = new DOMParser().parseFromString(`<svg xmlns="http://www.w3.org/2000/svg">${source}</svg>`, "image/svg+xml");
-          place.replaceChildren(...[...parsed.documentElement.childNodes].map((child) => document.importNode(child, true)));
+          const parsed = new DOMParser()
+            .parseFromString(`<svg xmlns="http://www.w3.org/2000/svg">${source}</svg>`, "image/svg+xml");
+          place.replaceChildren(...[...parsed.documentElement.childNodes]
+            .map((child) => document.importNode(child, true)));
         }
       }
     },
@@ -106,7 +126,8 @@ export function makePicture(markup, name, onSelect, signal) {
     mark(marked) {
       for (const [element, group] of elements) group.toggleAttribute("data-selected", marked.has(element));
       for (const fold of stage.querySelectorAll("[data-holds]")) {
-        fold.toggleAttribute("data-selected", heldBy(fold.getAttribute("data-holds") ?? "").some((id) => marked.has(`n${id}`)));
+        fold.toggleAttribute("data-selected", heldBy(fold.getAttribute("data-holds") ?? "")
+          .some((id) => marked.has(`n${id}`)));
       }
     },
     /** Bring what is marked into view. */

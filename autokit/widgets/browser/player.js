@@ -57,7 +57,8 @@ function render({ model, el }) {
 
   const grain = () => /** @type {Grain} */ (model.get("grain"));
   const here = () => stop(timeline, grain(), model.get("step"));
-  const seek = (/** @type {number} */ step, /** @type {Record<string, any>} */ more = {}) => set({ step: stop(timeline, grain(), step), ...more });
+  const seek = (/** @type {number} */ step, /** @type {Record<string, any>} */ more = {}) =>
+    set({ step: stop(timeline, grain(), step), ...more });
 
   /** To the next stop, unless its number is to be predicted first. */
   function advance() {
@@ -109,25 +110,29 @@ function render({ model, el }) {
     chapter(direction) {
       const at = here();
       const { chapters } = timeline;
-      const to = direction > 0 ? chapters.find((c) => c.first > at)?.first ?? count - 1 : chapters.findLast((c) => c.first < at)?.first ?? 0;
+      const to = direction > 0 ? chapters.find((c) => c.first > at)?.first ?? count - 1
+        : chapters.findLast((c) => c.first < at)?.first ?? 0;
       seek(grain() === "coarse" ? neighbour(timeline, "coarse", at, direction) : to);
     },
     select: (/** @type {string} */ element) => set({ selected: element }),
-    /** What is clicked on the stage: a node, or what a folded box is at, which opens. @param {string} element @param {string} holds */
+    /** What is clicked on the stage: a node, or what a folded box is at, which opens.
+     * @param {string} element @param {string} holds */
     hit(element, holds) {
       act.select(element);
       if (holds) folding.open(holds);
     },
     /** To the step that computes a node. @param {string} element */
     jump(element) {
-      const at = timeline.steps.findIndex((step) => step.phase === "forward" && step.changes?.some((c) => c.element === element && c.field === "value"));
+      const at = timeline.steps.findIndex((step) => step.phase === "forward"
+        && step.changes?.some((c) => c.element === element && c.field === "value"));
       set({ selected: element, ...(at < 0 ? {} : { step: stop(timeline, grain(), at) }) });
       stage.find(element);
     },
     /** To the details of the node after the selected one, or before it. @param {1 | -1} direction */
     walk(direction) {
       const at = timeline.graph.nodes.findIndex((n) => `n${n.id}` === model.get("selected"));
-      const next = timeline.graph.nodes.at(at < 0 && direction > 0 ? 0 : Math.max(0, Math.min(at + direction, timeline.graph.nodes.length - 1)));
+      const next = timeline.graph.nodes.at(at < 0 && direction > 0 ? 0
+        : Math.max(0, Math.min(at + direction, timeline.graph.nodes.length - 1)));
       if (!next) return;
       act.select(`n${next.id}`);
       stage.find(`n${next.id}`);
@@ -139,9 +144,11 @@ function render({ model, el }) {
   };
 
   let drawing = new AbortController();
-  const draw = () => makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.hit, listening(drawing.signal));
+  const draw = () => makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.hit,
+    listening(drawing.signal));
   let stage = draw();
-  const elements = makeElements(model, model.get("_cells") ?? {}, (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"));
+  const elements = makeElements(model, model.get("_cells") ?? {},
+    (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"));
   const caption = makeCaption(timeline, act.select, on);
   const controls = makeControls(timeline, act, on);
   const paths = makePaths(timeline, (/** @type {string} */ name) => stage.element(name));
@@ -156,9 +163,14 @@ function render({ model, el }) {
   controls.program.hidden = program.empty;
   const zoomFit = iconButton(ICONS.fit, "Fit the whole graph", "0");
   const listId = `autokit-${Math.random().toString(36).slice(2)}`;
-  const places = new Map(timeline.graph.nodes.map((n) => [n.operation ? `${nameOf(n)}: ${n.operation}` : nameOf(n), `n${n.id}`]));
-  for (const line of linesOf(timeline)) places.set(`line ${line.line}: ${line.text.trim()}`, `n${line.nodes.at(-1)}`);
-  const search = h("input", { type: "search", className: "ak-search", placeholder: "Find a node or line", "aria-label": "Find a node or line", autocomplete: "off", spellcheck: false });
+  const places =
+    new Map(timeline.graph.nodes.map((n) => [n.operation ? `${nameOf(n)}: ${n.operation}` : nameOf(n),
+        `n${n.id}`]));
+  for (const line of linesOf(timeline))
+    places.set(`line ${line.line}: ${line.text.trim()}`, `n${line.nodes.at(-1)}`);
+  const search = h("input",
+    { type: "search", className: "ak-search", placeholder: "Find a node or line",
+    "aria-label": "Find a node or line", autocomplete: "off", spellcheck: false });
   search.setAttribute("list", listId);
   const options = h("datalist", { id: listId }, ...[...places.keys()].map((value) => h("option", { value })));
   const picture = h("div", { className: "ak-picture" }, stage.node,
@@ -166,20 +178,25 @@ function render({ model, el }) {
     h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
   const collapse = makeCollapse(picture);
   makeTip(picture, elements, on);
-  const folding = makeFolding(model, () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
+  const folding = makeFolding(model,
+    () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
   picture.append(folding.node);
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
-    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, ${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, with Shift they move the picture, Space plays.` },
-  h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node, controls.node, panel.said);
+    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, `
+      + `${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, `
+      + "with Shift they move the picture, Space plays." },
+  h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node,
+    controls.node, panel.said);
 
   on(zoomIn, "click", () => stage.zoom(1.25));
   on(zoomOut, "click", () => stage.zoom(0.8));
   on(zoomFit, "click", () => stage.fit());
   on(full, "click", act.full);
   on(document, "fullscreenchange", () => {
-    full.setAttribute("aria-label", document.fullscreenElement === root ? "Leave full screen" : "Full screen");
+    full.setAttribute("aria-label", document.fullscreenElement === root ? "Leave full screen"
+      : "Full screen");
     full.title = `${full.getAttribute("aria-label")} (F)`;
   });
 
@@ -187,8 +204,10 @@ function render({ model, el }) {
   function findNode() {
     sought = search.value;
     const wanted = search.value.trim().toLowerCase();
-    const name = wanted && [...places.keys()].sort((a, b) => a.length - b.length).find((key) => key.toLowerCase().startsWith(wanted));
-    const element = name ? places.get(name) ?? "" : [...places].find(([key]) => wanted && key.toLowerCase().includes(wanted))?.[1] ?? "";
+    const name = wanted && [...places.keys()].sort((a, b) => a.length - b.length)
+      .find((key) => key.toLowerCase().startsWith(wanted));
+    const element = name ? places.get(name) ?? ""
+      : [...places].find(([key]) => wanted && key.toLowerCase().includes(wanted))?.[1] ?? "";
     search.setAttribute("aria-invalid", String(Boolean(wanted) && !element));
     if (!element) return;
     if (/^line \d/i.test(name || wanted)) return act.jump(element);
@@ -215,18 +234,22 @@ function render({ model, el }) {
       return;
     }
     if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
-      event.preventDefault(); // JupyterLab cancels the line break by which a browser sends a form or tells of a change
+      // JupyterLab cancels the line break by which a browser sends a form or tells of a change
+      event.preventDefault();
       return target === search ? findNode() : /** @type {HTMLInputElement} */ (target).form?.requestSubmit();
     }
-    if (typing || ([" ", "Enter"].includes(event.key) && target.matches("button, summary, a, [role=grid] *"))) return;
+    if (typing || ([" ", "Enter"].includes(event.key) && target.matches("button, summary, a, [role=grid] *")))
+      return;
     /** @type {Record<string, () => unknown>} */
     const keys = {
       ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
       Enter: () => folding.open(), Backspace: () => folding.close(),
       ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
       PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
-      ShiftArrowRight: () => stage.pan(-PAN, 0), ShiftArrowLeft: () => stage.pan(PAN, 0), ShiftArrowDown: () => stage.pan(0, -PAN), ShiftArrowUp: () => stage.pan(0, PAN),
-      "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8), 0: () => stage.fit(),
+      ShiftArrowRight: () => stage.pan(-PAN, 0), ShiftArrowLeft: () => stage.pan(PAN, 0),
+        ShiftArrowDown: () => stage.pan(0, -PAN), ShiftArrowUp: () => stage.pan(0, PAN),
+      "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8),
+        0: () => stage.fit(),
     };
     const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift${event.key}` : event.key;
     const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
@@ -243,9 +266,11 @@ function render({ model, el }) {
     const chapter = grain() === "coarse" ? timeline.chapters[timeline.steps[step]?.chapter] : undefined;
     const speed = model.get("speed");
     /** @type {View} */
-    const view = { step, grain: grain(), selected: model.get("selected"), playing: model.get("playing"), speed,
+    const view = { step, grain: grain(), selected: model.get("selected"),
+      playing: model.get("playing"), speed,
       state: count ? states(step) : {}, chapter,
-      lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward ? "forward" : "otherwise", covered: 0 };
+      lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward
+        ? "forward" : "otherwise", covered: 0 };
     root.style.setProperty("--ak-pace", `${Math.round(220 / speed)}ms`);
     root.dataset.phase = timeline.steps[step]?.phase ?? "";
     for (const part of parts) part.show(view);
@@ -277,7 +302,8 @@ function render({ model, el }) {
     old.node.replaceWith(stage.node);
     before = -1;
     update();
-    requestAnimationFrame(() => requestAnimationFrame(() => stage.find(model.get("selected")))); // once it has its size
+    // once it has its size
+    requestAnimationFrame(() => requestAnimationFrame(() => stage.find(model.get("selected"))));
   }
 
   const events = ["step", "playing", "selected", "speed", "grain"].map((name) => `change:${name}`);

@@ -8,7 +8,8 @@ import { h } from "./dom.js";
 
 /** The lines in their order, each with the nodes that it made. @param {Timeline} timeline */
 export function linesOf({ graph: { nodes } }) {
-  /** @type {Map<string, { file: string, line: number, text: string, nodes: number[] }>} */ const lines = new Map();
+  /** @type {Map<string, { file: string, line: number, text: string, nodes: number[] }>} */
+  const lines = new Map();
   for (const { id, source } of nodes) {
     if (!source) continue;
     const key = `${source.file}:${source.line}:${source.text}`;
@@ -30,7 +31,8 @@ export function makeProgram(timeline, onJump) {
   });
   const files = [...new Set(lines.map((line) => line.file))].join(", ");
   const node = h("section", { className: "ak-program", hidden: true, "aria-label": "The program's lines" },
-    h("div", {}, h("p", { className: "ak-title" }, files), h("ol", {}, ...buttons.map((button) => h("li", {}, button)))));
+    h("div", {}, h("p", { className: "ak-title" }, files),
+      h("ol", {}, ...buttons.map((button) => h("li", {}, button)))));
   return {
     node,
     empty: lines.length === 0,

@@ -1,7 +1,8 @@
 /**
  * A run of a session, which stops before each node: the kernel lets it go on, and what has run is here.
  *
- * @typedef {{ names: string[], row: string, line: string, box: string, reads: number[], users: number[] }} Called
+ * @typedef {{ names: string[], row: string, line: string, box: string, reads: number[], users: number[] }}
+ *   Called
  * @typedef {{ short: string, text: string, passes: string[] }} Told
  */
 
@@ -29,7 +30,8 @@ function render({ model, el }) {
 
   const here = () => Math.max(0, Math.min(model.get("step"), told().length));
   const go = (/** @type {number} */ to) => set({ step: Math.max(0, Math.min(nodes.length, to)) });
-  const isIn = (/** @type {string} */ trait, /** @type {number} */ k) => nodes[k].names.some((name) => model.get(trait).includes(name));
+  const isIn = (/** @type {string} */ trait, /** @type {number} */ k) =>
+    nodes[k].names.some((name) => model.get(trait).includes(name));
   /** The node that is looked at: the one that was chosen, else the one that runs next. */
   function looked() {
     const k = nodes.findIndex((node) => node.names.includes(model.get("chosen")));
@@ -61,28 +63,41 @@ function render({ model, el }) {
     watch: () => toggle("watched", looked()),
   };
 
-  const picture = makePicture(model.get("_svg"), "The graph of the run", (element) => choose(nodes.findIndex((node) => node.box === element && element)), signal);
-  const button = (/** @type {string} */ name, /** @type {string} */ key, /** @type {string} */ path = "") => h("button", { type: "button", className: "ak-button ak-toggle", title: `${name} (${key})` }, ...(path ? [icon(path)] : []), name);
+  const picture = makePicture(model.get("_svg"), "The graph of the run",
+    (element) => choose(nodes.findIndex((node) => node.box === element && element)), signal);
+  const button = (/** @type {string} */ name, /** @type {string} */ key, /** @type {string} */ path = "") =>
+    h("button", { type: "button", className: "ak-button ak-toggle", title: `${name} (${key})` },
+    ...(path ? [icon(path)] : []), name);
   const buttons = {
     first: iconButton(ICONS.first, "To the start", "Home"), back: iconButton(ICONS.back, "Step back", "←"),
-    step: button("Step", "→", ICONS.next), run: button("Run", "Space", ICONS.play), last: iconButton(ICONS.last, "To the end", "End"),
-    seek: button("Run to filter", "f"), here: button("Run to here", "Enter"), stop: button("Breakpoint", "b"), watch: button("Watch", "w"),
+    step: button("Step", "→", ICONS.next), run: button("Run", "Space", ICONS.play),
+      last: iconButton(ICONS.last, "To the end", "End"),
+    seek: button("Run to filter", "f"), here: button("Run to here", "Enter"), stop: button("Breakpoint", "b"),
+      watch: button("Watch", "w"),
   };
   buttons.step.classList.add("ak-strong");
-  const filter = h("select", { "aria-label": "Filter" }, ...model.get("_filters").map((/** @type {string} */ name) => h("option", {}, name)));
-  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: nodes.length, "aria-label": "Nodes that have run" });
+  const filter = h("select", { "aria-label": "Filter" },
+    ...model.get("_filters").map((/** @type {string} */ name) => h("option", {}, name)));
+  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: nodes.length,
+      "aria-label": "Nodes that have run" });
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
   const count = h("span", { className: "ak-count" });
   const title = h("p", { className: "ak-title" });
   const facts = h("dl", {});
-  const panel = h("aside", { className: "ak-panel", "aria-label": "The node that is looked at" }, h("div", { tabIndex: 0, role: "group", "aria-label": "Node" },
-    h("header", {}, title), h("div", { className: "ak-row" }, buttons.here, buttons.stop, buttons.watch), facts));
+  const panel = h("aside", { className: "ak-panel", "aria-label": "The node that is looked at" },
+    h("div", { tabIndex: 0, role: "group", "aria-label": "Node" },
+    h("header", {}, title), h("div", { className: "ak-row" }, buttons.here, buttons.stop, buttons.watch),
+      facts));
   const kept = h("div", { className: "ak-desk" });
   const root = h("div", { className: "ak-player ak-live ak-session", role: "group", tabIndex: 0,
-    "aria-label": `A run of ${nodes.length} nodes, before any pass. Right runs the next node, Space runs to the next breakpoint, up and down choose a node.` },
+    "aria-label": `A run of ${nodes.length} nodes, before any pass. Right runs the next node, `
+      + "Space runs to the next breakpoint, up and down choose a node." },
   h("div", { className: "ak-main" }, picture.node, panel),
   h("div", { className: "ak-controls" }, sentence, range,
-    h("div", { className: "ak-row" }, h("div", { className: "ak-transport", role: "group", "aria-label": "The run" }, buttons.first, buttons.back, buttons.step, buttons.run, buttons.last), buttons.seek, filter, h("span", { className: "ak-space" }), count)), kept);
+    h("div", { className: "ak-row" },
+      h("div", { className: "ak-transport", role: "group", "aria-label": "The run" }, buttons.first,
+      buttons.back, buttons.step, buttons.run, buttons.last), buttons.seek, filter,
+      h("span", { className: "ak-space" }), count)), kept);
 
   /** A node that can be chosen. @param {number} k */
   function link(k) {
@@ -95,25 +110,36 @@ function render({ model, el }) {
     const k = looked();
     const { names, row, line, reads, users } = nodes[k];
     const value = k < here() ? told()[k] : null;
-    const list = (/** @type {string} */ name, /** @type {number[]} */ all) => (all.length ? [h("dt", {}, name), ...all.map(link)] : []);
+    const list = (/** @type {string} */ name, /** @type {number[]} */ all) =>
+      (all.length ? [h("dt", {}, name), ...all.map(link)] : []);
     title.textContent = names[0];
     facts.replaceChildren(h("dt", {}, "Computes"), h("dd", { className: "ak-code" }, row),
       h("dt", {}, "Value"), h("dd", { className: "ak-code" }, value ? value.text : "has not run yet"),
-      ...(value?.passes ?? []).flatMap((name) => [h("dt", {}, "Filter"), h("dd", { className: "ak-wrong" }, name)]),
-      h("dt", {}, "Defined at"), h("dd", { className: "ak-code" }, line), ...list("Reads", reads), ...list("Is read by", users));
-    for (const [name, trait] of [["stop", "breakpoints"], ["watch", "watched"]]) buttons[/** @type {"stop"} */ (name)].setAttribute("aria-pressed", String(isIn(trait, k)));
+      ...(value?.passes ?? []).flatMap((name) =>
+        [h("dt", {}, "Filter"), h("dd", { className: "ak-wrong" }, name)]),
+      h("dt", {}, "Defined at"), h("dd", { className: "ak-code" }, line), ...list("Reads", reads),
+        ...list("Is read by", users));
+    for (const [name, trait] of [["stop", "breakpoints"], ["watch", "watched"]])
+      buttons[/** @type {"stop"} */ (name)].setAttribute("aria-pressed", String(isIn(trait, k)));
   }
 
   /** The watched nodes: their values now, and a chart of their means in the runs that were. */
   function watching() {
-    const names = nodes.flatMap(({ names: [name] }, k) => (isIn("watched", k) ? [{ name, k, was: Object.entries(model.get("_kept")).find(([key]) => nodes[k].names.includes(key))?.[1] ?? [] }] : []));
+    const names = nodes.flatMap(({ names: [name] }, k) =>
+      (isIn("watched", k)
+      ? [{ name, k, was: Object.entries(model.get("_kept")).find(([key]) => nodes[k].names.includes(key))?.[1]
+        ?? [] }] : []));
     kept.hidden = !names.length;
     kept.replaceChildren(...names.map(({ name, k, was }) => {
       const now = k < here() ? told()[k].short || told()[k].text : "has not run yet";
       const figure = h("figure", { className: "ak-seat" }, h("figcaption", {}, h("b", {}, name), ` ${now}`));
       if (was.length < 2) return figure;
-      const chart = makeChart({ width: 420, height: 150, x: [1, was.length], y: extent(was), names: ["run", "mean"], label: `The mean of ${name} in ${was.length} runs` });
-      chart.inner.append(s("path", { class: "ak-curve", d: linePath(was.map((/** @type {number} */ value, /** @type {number} */ run) => [run + 1, value]), chart.px, chart.py) }));
+      const chart = makeChart({ width: 420, height: 150, x: [1, was.length], y: extent(was),
+          names: ["run", "mean"], label: `The mean of ${name} in ${was.length} runs` });
+      chart.inner.append(s("path",
+          { class: "ak-curve",
+        d: linePath(was.map((/** @type {number} */ value, /** @type {number} */ run) => [run + 1, value]),
+        chart.px, chart.py) }));
       figure.append(chart.svg);
       return figure;
     }));
@@ -129,25 +155,29 @@ function render({ model, el }) {
       if (box) shown[box] = { status, value: k < step ? told()[k].short : "" };
       const group = picture.node.querySelector(`[data-element="${box}"]`);
       group?.querySelector(".ak-break")?.remove();
-      if (group && isIn("breakpoints", k)) group.append(s("circle", { class: "ak-break", r: 6, cx: 0, cy: 0 }, s("title", {}, "breakpoint")));
+      if (group && isIn("breakpoints", k))
+        group.append(s("circle", { class: "ak-break", r: 6, cx: 0, cy: 0 }, s("title", {}, "breakpoint")));
     });
     picture.show(shown, {});
     picture.mark(new Set([nodes[looked()]?.box ?? ""]));
     picture.find();
-    const before = step < nodes.length ? `Before ${nodes[step].row}. ${nodes[step].line}` : "The run has ended, and the variables are written.";
+    const before = step < nodes.length ? `Before ${nodes[step].row}. ${nodes[step].line}`
+      : "The run has ended, and the variables are written.";
     sentence.textContent = failed ? model.get("_where") : before;
     sentence.toggleAttribute("data-wrong", failed);
     count.textContent = `${step} of ${nodes.length} nodes`;
     range.value = String(step);
     range.setAttribute("aria-valuetext", `${count.textContent}. ${sentence.textContent}`);
     for (const name of ["first", "back"]) setEnabled(buttons[/** @type {"first"} */ (name)], step > 0);
-    for (const name of ["step", "run", "last", "seek"]) setEnabled(buttons[/** @type {"step"} */ (name)], step < nodes.length && !failed);
+    for (const name of ["step", "run", "last", "seek"])
+      setEnabled(buttons[/** @type {"step"} */ (name)], step < nodes.length && !failed);
     details();
     watching();
   }
 
   for (const [name, each] of Object.entries(buttons)) {
-    each.addEventListener("click", () => each.getAttribute("aria-disabled") !== "true" && act[/** @type {"run"} */ (name)](), { signal });
+    each.addEventListener("click",
+      () => each.getAttribute("aria-disabled") !== "true" && act[/** @type {"run"} */ (name)](), { signal });
   }
   range.addEventListener("input", () => go(Number(range.value)), { signal });
   root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
@@ -155,15 +185,18 @@ function render({ model, el }) {
     if (event.ctrlKey || event.metaKey || event.altKey || target === filter) return;
     if ([" ", "Enter"].includes(event.key) && target.matches("button")) return;
     /** @type {Record<string, () => void>} */
-    const keys = { ArrowRight: act.step, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.run, Enter: act.here, f: act.seek, b: act.stop, w: act.watch,
-      ArrowDown: () => choose(Math.min(nodes.length - 1, looked() + 1)), ArrowUp: () => choose(Math.max(0, looked() - 1)), Escape: () => set({ chosen: "" }) };
+    const keys = { ArrowRight: act.step, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.run,
+      Enter: act.here, f: act.seek, b: act.stop, w: act.watch,
+      ArrowDown: () => choose(Math.min(nodes.length - 1, looked() + 1)),
+        ArrowUp: () => choose(Math.max(0, looked() - 1)), Escape: () => set({ chosen: "" }) };
     if (!Object.hasOwn(keys, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
     keys[event.key]();
   }, { signal });
 
-  const events = ["step", "chosen", "breakpoints", "watched", "_told", "_kept", "_where"].map((name) => `change:${name}`);
+  const events = ["step", "chosen", "breakpoints", "watched", "_told", "_kept", "_where"]
+    .map((name) => `change:${name}`);
   for (const event of events) model.on(event, update);
   ownKeys(root, signal);
   el.append(root);

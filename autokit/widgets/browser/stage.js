@@ -11,26 +11,35 @@ import { flowOf, isFinal, nameOf, told } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {string} markup
- * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have not the room, by element and field
+ * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have
+ *   not the room, by element and field
  * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
  */
 export function makeStage(timeline, markup, shortened, onSelect, on) {
   const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
-  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg") throw new Error("autokit: no well-formed SVG");
-  const svg = /** @type {SVGSVGElement} */ (document.importNode(/** @type {any} */ (parsed.documentElement), true));
-  const [left, top, width, height] = (svg.getAttribute("viewBox") ?? `0 0 ${parseFloat(svg.getAttribute("width") ?? "300")} ${parseFloat(svg.getAttribute("height") ?? "150")}`).split(/[\s,]+/).map(Number);
-  for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"]) svg.removeAttribute(name);
-  svg.setAttribute("role", "img"); // named by the sentence of the step: more is told by the panel and the table
+  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg")
+    throw new Error("autokit: no well-formed SVG");
+  const svg = /** @type {SVGSVGElement} */
+    (document.importNode(/** @type {any} */ (parsed.documentElement), true));
+  const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
+  for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"])
+    svg.removeAttribute(name);
+  // named by the sentence of the step: more is told by the panel and the table
+  svg.setAttribute("role", "img");
   svg.querySelector(":scope > title")?.remove(); // it tells the end of the story
   const node = h("div", { className: "ak-stage" });
   node.style.setProperty("--ak-width", String(width));
   node.style.setProperty("--ak-height", String(height));
 
-  /** @type {Map<string, { group: SVGGElement, texts: Map<string, Element>, parts: Map<string, Element>, shown: Record<string, any> }>} */
+  /** @type
+   * {Map<string, { group: SVGGElement, texts: Map<string, Element>, parts: Map<string, Element>, shown:
+   * Record<string, any> }>} */
   const elements = new Map();
   for (const group of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("[data-element]"))) {
-    const texts = new Map([...group.querySelectorAll("[data-field]")].map((text) => [text.getAttribute("data-field") ?? "", text]));
-    const parts = new Map([...group.querySelectorAll("g[data-part]")].map((part) => [part.getAttribute("data-part") ?? "", part]));
+    const texts = new Map([...group.querySelectorAll("[data-field]")]
+      .map((text) => [text.getAttribute("data-field") ?? "", text]));
+    const parts = new Map([...group.querySelectorAll("g[data-part]")]
+      .map((part) => [part.getAttribute("data-part") ?? "", part]));
     elements.set(group.getAttribute("data-element") ?? "", { group, texts, parts, shown: {} });
     const line = /** @type {SVGPathElement | null} */ (group.querySelector('[data-part="line"]'));
     const flow = texts.get("flow");
@@ -38,7 +47,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
   // A folded box stands for many nodes: it shows how far they are, and which of them the story is at.
-  const folds = [.../** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll('[data-part="fold"]'))].map((group) => {
+  const folds = [.../** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll('[data-part="fold"]'))]
+    .map((group) => {
     const held = (group.dataset.holds ?? "").split(" ").flatMap((run) => {
       const [first, last = first] = run.split("-").map(Number);
       return Array.from({ length: last - first + 1 }, (_, k) => `n${first + k}`);
@@ -59,7 +69,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     for (const { group, held, detail, count } of folds) {
       const now = [...touches, selected].find((name) => held.includes(name));
       const node = now && timeline.graph.nodes[Number(now.slice(1))];
-      const open = held.map((name) => state[name]?.status).find((status) => !["dim", "final", "computed"].includes(String(status)));
+      const open = held.map((name) => state[name]?.status)
+        .find((status) => !["dim", "final", "computed"].includes(String(status)));
       group.dataset.status = String(open ?? state[held[0]]?.status);
       group.dataset.node = now ?? held.at(-1);
       if (detail) detail.textContent = node ? `${node.symbol ?? ""} ${nameOf(node)}` : count;
@@ -67,7 +78,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   }
 
   node.classList.toggle("ak-large", elements.size > 400);
-  const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? []).filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
+  const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? [])
+    .filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   const marks = (timeline.troubles ?? []).flatMap((trouble) => {
     const group = groupOf(`n${trouble.node}`);
     const mark = s("g", { class: "ak-trouble", display: "none" }, s("title", {}, trouble.sentence),
@@ -78,20 +90,25 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   let lit = /** @type {string[]} */ ([]);
   let marked = "";
 
-  /** A ground for the text on a line, so that the line does not run through its gaps. @param {Element} text */
+  /** A ground for the text on a line, so that the line does not run through its gaps.
+   * @param {Element} text */
   function plate(text) {
-    const [x, y, wide, size] = ["x", "y", "data-width", "font-size"].map((name) => Number(text.getAttribute(name)));
-    return s("rect", { "data-part": "plate", x: x - wide / 2 - 2, y: y - size, width: wide + 4, height: 1.35 * size, rx: 3 });
+    const [x, y, wide, size] = ["x", "y", "data-width", "font-size"]
+      .map((name) => Number(text.getAttribute(name)));
+    return s("rect", { "data-part": "plate", x: x - wide / 2 - 2, y: y - size, width: wide + 4,
+        height: 1.35 * size, rx: 3 });
   }
 
-  /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead. @param {SVGPathElement} line @param {Element | null} arrow */
+  /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead.
+   * @param {SVGPathElement} line @param {Element | null} arrow */
   function returning(line, arrow) {
     const [tip, next, end] = [0, 10, line.getTotalLength()].map((at) => line.getPointAtLength(at));
     const turn = (Math.atan2(next.y - tip.y, next.x - tip.x) * 180) / Math.PI;
     const border = arrow?.getAttribute("points")?.trim().split(/\s+/)[0] ?? `${end.x},${end.y}`;
     return s("g", { "data-part": "return" },
       s("path", { d: `M${end.x},${end.y} ${border}` }),
-      s("polygon", { points: "0,0 10,-5.5 10,5.5", transform: `translate(${tip.x} ${tip.y}) rotate(${turn})` }));
+      s("polygon", { points: "0,0 10,-5.5 10,5.5",
+          transform: `translate(${tip.x} ${tip.y}) rotate(${turn})` }));
   }
 
   /** @param {string} name @param {Record<string, any>} fields */
@@ -130,16 +147,19 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
 
   /** @type {Set<() => void>} */ const moving = new Set();
 
-  /** @param {string} name @param {"forward" | "backward"} direction @param {string} text @param {number} duration */
+  /** @param {string} name @param {"forward" | "backward"} direction @param {string} text
+   * @param {number} duration */
   function travel(name, direction, text, duration) {
     const element = elements.get(name);
     // A copy outside of the page: asking the line itself would lay the whole picture out anew, once a frame.
-    const path = /** @type {SVGPathElement | undefined} */ (element?.group.querySelector('[data-part="line"]')?.cloneNode());
+    const path = /** @type {SVGPathElement | undefined} */
+      (element?.group.querySelector('[data-part="line"]')?.cloneNode());
     const length = path?.getTotalLength() ?? 0;
     if (!element || !path || !length) return;
     const { sign } = flowOf(text);
     // No part of the picture, which would be painted anew for each frame of its way.
-    const traveller = h("div", { className: "ak-traveller", "data-direction": direction, "data-sign": sign }, sign === "+" ? `+${text}` : text);
+    const traveller = h("div", { className: "ak-traveller", "data-direction": direction, "data-sign": sign },
+      sign === "+" ? `+${text}` : text);
     camera.put(traveller);
     element.group.setAttribute("data-travelling", direction);
     let frame = 0;
@@ -151,7 +171,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     };
     moving.add(stopMoving);
     frame = glide(duration, (t) => {
-      traveller.style.transform = camera.at(path.getPointAtLength(length * (direction === "forward" ? t : 1 - t)));
+      traveller.style.transform =
+        camera.at(path.getPointAtLength(length * (direction === "forward" ? t : 1 - t)));
       if (t === 1) stopMoving();
     }, (id) => (frame = id));
   }
@@ -170,8 +191,10 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     node,
     /** @param {string} name */
     element: groupOf,
-    /** What the folded box holds that one of these nodes is in; else the first that there is, or "". @param {string[]} names */
-    foldOf: (names) => names.map((name) => home.get(name)).find(Boolean)?.dataset.holds ?? folds[0]?.group.dataset.holds ?? "",
+    /** What the folded box holds that one of these nodes is in; else the first that there is, or "".
+     * @param {string[]} names */
+    foldOf: (names) => names.map((name) => home.get(name))
+      .find(Boolean)?.dataset.holds ?? folds[0]?.group.dataset.holds ?? "",
     zoom: camera.zoom,
     pan: camera.pan,
     fit: camera.fit,
@@ -195,7 +218,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       for (const stopMoving of [...moving]) stopMoving();
       const duration = prefersStillness() ? 0 : 300 / view.speed;
       if (duration && view.arrived === "forward") move(view.lit, duration);
-      const seen = touches.length ? touches : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
+      const seen = touches.length ? touches
+        : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
       camera.attend(seen, duration, view.covered);
     },
     /** @param {string} name */

@@ -1,7 +1,9 @@
 /**
  * The graphs after each pass, of which a slider chooses one.
  *
- * @typedef {{ name: string, words: string, nodes: number, svg: string, boxes: Record<string, [string, string]> }} Stage
+ * @typedef
+ *   {{ name: string, words: string, nodes: number, svg: string, boxes: Record<string, [string, string]> }}
+ *   Stage
  */
 
 import { h } from "./dom.js";
@@ -15,7 +17,8 @@ export function makeHalf(name, node) {
 /** @param {any} model @param {AbortSignal} signal */
 export function makeStages(model, signal) {
   /** @type {Stage[]} */ const stages = model.get("_graphs");
-  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: stages.length - 1, "aria-label": "Passes" });
+  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: stages.length - 1,
+      "aria-label": "Passes" });
   const words = h("p", { className: "ak-note", "aria-live": "polite" });
   range.addEventListener("input", () => choose(Number(range.value)), { signal });
 

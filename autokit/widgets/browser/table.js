@@ -12,16 +12,20 @@ import { nameOf, shapeText, STATUSES, told } from "./story.js";
 export function makeTable(timeline, onSelect) {
   const caption = h("span");
   const rows = timeline.graph.nodes.map((n) => {
-    const cells = { value: h("td", { className: "ak-code" }), gradient: h("td", { className: "ak-code" }), status: h("td") };
+    const cells = { value: h("td", { className: "ak-code" }), gradient: h("td", { className: "ak-code" }),
+      status: h("td") };
     const name = h("button", { type: "button", className: "ak-link" }, nameOf(n));
     name.addEventListener("click", () => onSelect(`n${n.id}`));
     const made = n.operation ? n.formula || n.symbol || n.operation : n.kind;
-    const row = h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made), h("td", {}, shapeText(n.shape)), ...Object.values(cells));
+    const row = h("tr", {}, h("th", { scope: "row" }, name), h("td", { className: "ak-code" }, made),
+      h("td", {}, shapeText(n.shape)), ...Object.values(cells));
     return { element: `n${n.id}`, cells, row };
   });
   const account = accountTable(timeline, onSelect);
-  const nodes = tableOf(caption, ["Node", "Made by", "Shape", "Value", "Gradient", "Status"], rows.map(({ row }) => row));
-  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region", "aria-label": "Table of the nodes" }, nodes, account);
+  const nodes = tableOf(caption, ["Node", "Made by", "Shape", "Value", "Gradient", "Status"],
+    rows.map(({ row }) => row));
+  const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region",
+      "aria-label": "Table of the nodes" }, nodes, account);
   return {
     node,
     /** @param {View} view */
