@@ -7,8 +7,10 @@ in them as in any function.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import unwrap
 from typing import Any
 from weakref import ref
 
@@ -121,6 +123,18 @@ class Function:
     Under ``create_graph=True`` the operations in ``backward`` are recorded, so that it can be differentiated
     again if it is written in operations on tensors.
 
+    It may bring its own words, which pictures and stories speak, as attributes or in the head of the class:
+    ``class Cube(Function, symbol="³", formula="{x}³", local="3 · {x}²")``.
+
+    Attributes
+    ----------
+    symbol : str
+        What stands for the operation in its box; the class's name where none is given.
+    formula : str
+        The result, with the names of ``forward``'s arguments in braces.
+    local : str or dict
+        The local derivative in the same form; a dict gives one for each argument, by its name.
+
     Raises
     ------
     RuntimeError
@@ -147,16 +161,26 @@ class Function:
     (tensor(8., grad_fn=<CubeBackward>), tensor(12.))
     """
 
+    symbol: str = ""
+    formula: str = ""
+    local: str | Mapping[str, str] = ""
     _operation: Operation
+    _arguments: tuple[str, ...]
 
     def __init_subclass__(cls, **settings: Any) -> None:
+        for word in ("symbol", "formula", "local"):
+            if word in settings:
+                setattr(cls, word, settings.pop(word))
         super().__init_subclass__(**settings)
         name = cls.__name__
-        rule = derivative(f"{name}.backward", lambda g, ctx: cls._gradients(g, ctx))
+        cls._arguments = cls._names_of_arguments()
+        local = cls.local or f"{name}.backward"
+        rule = derivative(local, lambda g, ctx: cls._gradients(g, ctx))
+        called = ", ".join([f"{{{each}}}" for each in cls._arguments or ["inputs"]])
         cls._operation = Operation(
             _no_forward,
-            name,
-            f"{name}({{inputs}})",
+            cls.symbol or name,
+            cls.formula or f"{name}({called})",
             {"joint": rule},
             floating=False,
             view=False,
@@ -165,6 +189,20 @@ class Function:
             backward=f"{name}Backward",
             fast=None,
         )
+        if cls._arguments:
+            cls._operation.operands, cls._operation.variadic = cls._arguments, False
+
+    @classmethod
+    def _names_of_arguments(cls) -> tuple[str, ...]:
+        """What ``forward`` calls its arguments beside ``ctx``; nothing where it takes any number of them."""
+        code = getattr(unwrap(cls.forward), "__code__", None)
+        if code is None or code.co_flags & inspect.CO_VARARGS:
+            return ()
+        return code.co_varnames[cls._takes_ctx() : code.co_argcount]  # type: ignore[no-any-return]
+
+    @classmethod
+    def _takes_ctx(cls) -> bool:
+        return cls.setup_context is Function.setup_context
 
     @staticmethod
     def forward(*args: Any, **settings: Any) -> Any:
@@ -190,7 +228,7 @@ class Function:
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple([isinstance(each, Tensor) and each._requires_grad for each in args])
         with no_grad():
-            if cls.setup_context is Function.setup_context:
+            if cls._takes_ctx():
                 output = cls.forward(ctx, *args, **settings)
             else:
                 output = cls.forward(*args, **settings)
@@ -220,8 +258,10 @@ class Function:
         arrays = tuple([each.array if yes else np.zeros(0, bool) for each, yes in zip(results, learns)])
         sources = tuple([source_of(each) if isinstance(each, Tensor) else None for each in args])
         rules = cls._operation.rules(ctx.needs_input_grad)
+        settings = {name: each for name, each in zip(cls._arguments, args) if not isinstance(each, Tensor)}
+        settings["ctx"] = ctx
         recorded: Any = record(
-            thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, {"ctx": ctx}, rules
+            thread.state, arrays if len(arrays) > 1 else arrays[0], args, sources, settings, rules
         )
         recorded = recorded if isinstance(recorded, tuple) else (recorded,)
         ctx._node = next((ref(each._node.owner) for each in recorded if each._node is not None), None)

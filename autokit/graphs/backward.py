@@ -113,7 +113,8 @@ class Backward:
         if self.script.brief:
             self._tell_in_one(node, edge, source, summarize(fitted).text, summarize(total).text, before)
         else:
-            product = self._tell_local(node, edge, source, summarize(raw).text)
+            slope = _slope(self.arrived[node.id], raw)
+            product = self._tell_local(node, edge, source, slope, summarize(raw).text)
             self._tell_product(node, edge, source, product, summarize(raw).text)
             if raw.shape != fitted.shape:
                 self._tell_unbroadcast(edge, source, raw, fitted)
@@ -123,8 +124,8 @@ class Backward:
         if not self.pending[source.id] and source.kind == "leaf":
             self._tell_leaf(source, summarize(total).text)
 
-    def _tell_local(self, node: Node, edge: Edge, source: Node, product: str) -> str:
-        local = self.words.local(node, edge)
+    def _tell_local(self, node: Node, edge: Edge, source: Node, slope: float | None, product: str) -> str:
+        local = self.words.local(node, edge, slope)
         sentence = f"How {node.name} changes with {source.name}: {local.sentence}."
         formula = f"{self.words.by(node, source)} = {local.symbols}"
         changes = (Change(edge.element, "local", local.value),) if local.value else ()
@@ -217,6 +218,12 @@ class Backward:
             Change(source.element, "pending", waits),
             Change(source.element, "status", "waiting" if waits else "ready"),
         )
+
+
+def _slope(arrived: Any, sent: Any) -> float | None:
+    """The number by which a rule multiplied the gradient of a single value; None where that was 0."""
+    single = np.size(arrived) == 1 == np.size(sent) and np.all(arrived)
+    return float(sent.item() / arrived.item()) if single else None
 
 
 def _flow(edge: Edge, text: str) -> tuple[Change, ...]:

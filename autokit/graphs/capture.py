@@ -361,6 +361,10 @@ def _owns(scope: Any, tensor: Tensor) -> bool:
 def _saved(run: Run, operands: list[str], result: str) -> tuple[str, ...]:
     """The names of what is kept for the way back."""
     called, rules = dict(zip(run.places, operands)), run.node.rules
+    if "ctx" in run.settings:  # the learner's own forward chose
+        named = {run.node.sources[place]: name for place, name in called.items()}
+        kept = [each._node or each for each in run.settings["ctx"]._saved if each is not None]
+        return tuple([named.get(each, result) for each in kept])
     names = [called[place] for place in rules.saves if place in called]
     return tuple(dict.fromkeys([*names, result] if rules.saves_output else names))
 

@@ -43,6 +43,10 @@ class Run:
         """Whether it may run for the picture: a learner's own may print, or stop in a debugger."""
 
     def _is_left_out(self, place: int) -> bool:
+        if (
+            self.operand_name(place) in self.settings
+        ):  # a learner's own operation takes it for a number, or a word
+            return True
         optional = self.operation.operands[self._name(place)] in getattr(self.operation, "optional", ())
         return optional and self.operand(place) is None
 

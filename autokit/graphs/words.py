@@ -93,8 +93,8 @@ class Words:
         """The same by what has this name, such as one element of a value."""
         return f"∂{self.name(top)}/∂{name}"
 
-    def local(self, node: Node, edge: Edge) -> Local:
-        """The local derivative of ``node`` along ``edge``."""
+    def local(self, node: Node, edge: Edge, slope: float | None = None) -> Local:
+        """The local derivative of ``node`` along ``edge``; ``slope``, where its rule is not run for that."""
         run: Run = self.origins[node.id]
         template = run.local(edge.slot)
         symbols = self._filled(node, template, self.name)
@@ -104,9 +104,9 @@ class Words:
                 return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
             sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
             return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")
-        if not run.may_run:
+        if not run.may_run and slope is None:
             return Local(symbols, symbols, "", "")
-        value = number(run.send(np.ones((), run.result.dtype))[edge.slot])
+        value = number(run.send(np.ones((), run.result.dtype))[edge.slot] if run.may_run else slope)
         numbers = self._filled(node, template, self.value)
         steps = [symbols] if says(symbols, numbers) else [symbols, numbers]
         if not says(steps[-1], value):
