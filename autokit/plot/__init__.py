@@ -6,6 +6,10 @@
 :func:`activation_gradients`          and the gradients that come back to them
 :func:`loss_landscape`                the loss around the weights, along random directions
 :func:`heatmap`                       a matrix, with zero in the middle
+:func:`heatmaps`                      several of them in a grid, in one scale
+:func:`attention`                     how each token spreads its attention, head by head
+:func:`nudges`                        the error of a difference quotient against its step
+:func:`memory`                        the bytes alive, forward and back
 ====================================  ==========================================================
 
 Each returns the axes that it drew on, and draws the same picture on every run.  Importing this loads no
@@ -14,8 +18,20 @@ matplotlib: that happens with the first chart.
 
 from __future__ import annotations
 
-from autokit.plot.heatmaps import heatmap
+from autokit.plot.heatmaps import attention, heatmap, heatmaps
 from autokit.plot.landscape import loss_landscape
+from autokit.plot.memory import memory
 from autokit.plot.models import activation_gradients, activations, gradient_flow
+from autokit.plot.nudges import nudges
 
-__all__ = ["activation_gradients", "activations", "gradient_flow", "heatmap", "loss_landscape"]
+__all__ = [
+    "activation_gradients",
+    "activations",
+    "attention",
+    "gradient_flow",
+    "heatmap",
+    "heatmaps",
+    "loss_landscape",
+    "memory",
+    "nudges",
+]

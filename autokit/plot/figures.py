@@ -71,25 +71,35 @@ def figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tupl
 
 def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
     """The axes that the caller passed in, or new ones, of a figure that a notebook shows."""
-    if given is not None:
-        return given
+    return grid_for(1, 1, width, height)[0] if given is None else given
+
+
+def grid_for(count: int, columns: int, width: float, height: float) -> list[Axes]:
+    """So many new axes of one size, ``columns`` in a row at most, of a figure that a notebook shows."""
     require_matplotlib()
     from matplotlib import pyplot
 
+    columns = max(1, min(columns, count))
+    rows = max(1, -(-count // columns))
+    size = width * columns, height * rows
     with style():
-        return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        made = pyplot.subplots(rows, columns, figsize=size, layout="compressed", squeeze=False)[1]
+    for ax in made.ravel()[count:]:
+        ax.set_visible(False)
+    return list(made.ravel()[:count])
 
 
-def scale_by_powers(axes: Axes) -> None:
-    """Let the numbers on the vertical axis grow by powers of ten, written without mathematical type."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def scale_by_powers(axes: Axes, which: str = "y") -> None:
+    """Let the numbers on an axis grow by powers of ten, written without mathematical type."""
+    from matplotlib.ticker import LogLocator, NullFormatter
 
-    axes.set_yscale("log")
-    low, high = axes.get_ylim()
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.yaxis if which == "y" else axes.xaxis
+    low, high = axis.get_view_interval()
     near = low > 0 and high / low < 100  # few whole powers of ten
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if near else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: power_text(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if near else (1.0,)))
+    axis.set_major_formatter(lambda value, _: power_text(value))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def power_text(value: float) -> str:

@@ -9,7 +9,6 @@ import numpy as np
 
 from autokit.base.devices import to_numpy
 from autokit.draw.escape import visible
-from autokit.draw.required import require_matplotlib
 from autokit.engine.tensor import Tensor
 from autokit.graphs.exploration import Spread, explore_layers
 from autokit.nn.module import Module
@@ -19,6 +18,7 @@ from autokit.plot.figures import (
     ORANGE,
     QUIET,
     axes_for,
+    grid_for,
     scale_by_powers,
     style,
 )
@@ -149,7 +149,7 @@ def _histograms(
     shown = [(each.layer, found) for each in innermost if (found := take(each)) is not None]
     if axes is None:
         shown = shown[:_MOST_LAYERS]
-        axes = _grid(len(shown))
+        axes = grid_for(len(shown), 4, 2.7, 2.2)
     elif len(axes) < len(shown):
         raise ValueError(f"there are {len(shown)} layers to draw, and {len(axes)} axes")
     with style():
@@ -171,18 +171,3 @@ def _histograms(
 
 def _has_children(layers: Sequence[Any], place: int) -> bool:
     return place + 1 < len(layers) and layers[place + 1].layer.depth > layers[place].layer.depth
-
-
-def _grid(count: int) -> list[Axes]:
-    require_matplotlib()
-    from matplotlib import pyplot
-
-    columns = max(1, min(4, count))
-    rows = max(1, -(-count // columns))
-    with style():
-        made = pyplot.subplots(
-            rows, columns, figsize=(2.7 * columns, 2.2 * rows), layout="constrained", squeeze=False
-        )[1]
-    for ax in made.ravel()[count:]:
-        ax.set_visible(False)
-    return list(made.ravel()[:count])

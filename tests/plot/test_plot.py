@@ -142,7 +142,7 @@ def test_a_heatmap_has_zero_in_the_middle_and_writes_small_numbers() -> None:
     assert torch.plot.heatmap(values, given, title="w") is given
     image = given.images[0]
     assert (image.norm.vmin, image.norm.vmax) == (-4.0, 4.0)
-    assert sorted(text.get_text() for text in given.texts) == sorted(["1", "-4", "0", "×"])
+    assert sorted(text.get_text() for text in given.texts) == sorted(["1", "−4", "0", "×"])
     assert torch.plot.heatmap(np.arange(3), axes()).images[0].get_array().shape == (1, 3)
     for wrong in (torch.zeros(2, 2, 2), torch.zeros(0)):
         with pytest.raises(ValueError, match="numbers in one or two dimensions"):
@@ -152,3 +152,82 @@ def test_a_heatmap_has_zero_in_the_middle_and_writes_small_numbers() -> None:
 def test_new_axes_are_a_figure_that_a_notebook_shows() -> None:
     drawn = torch.plot.heatmap(torch.eye(2))
     assert drawn.figure.number in pyplot.get_fignums()
+
+
+def heights(*axes: Any) -> list[float]:
+    """Of what is seen of these axes, once the figure is laid out."""
+    axes[0].figure.canvas.draw()
+    return [round(each.get_window_extent().height, 1) for each in axes]
+
+
+@pytest.mark.parametrize("shape", [(2, 9), (12, 3), (40, 40), (6,)])
+def test_the_scale_of_colours_is_as_tall_as_the_map_and_nothing_is_cut(shape: tuple[int, ...]) -> None:
+    drawn = torch.plot.heatmap(torch.randn(shape))
+    (bar,) = drawn.child_axes
+    map_height, bar_height = heights(drawn, bar)
+    assert map_height == bar_height
+    paper, cells = drawn.figure.bbox, drawn.get_tightbbox()
+    assert paper.x0 <= cells.x0 and cells.x1 <= paper.x1 and paper.y0 <= cells.y0 and cells.y1 <= paper.y1
+    least, most = (label.get_text() for label in bar.get_yticklabels()[:: len(bar.get_yticklabels()) - 1])
+    assert least == f"−{most}"
+
+
+def test_heatmaps_share_one_scale_in_a_grid() -> None:
+    weights = torch.randn(10, 3, 4)
+    drawn = torch.plot.heatmaps(weights, columns=4)
+    assert len({*heights(*drawn)}) == 1 and [ax.get_title() for ax in drawn][-1] == "9"
+    assert len({round(ax.get_position().x0, 6) for ax in drawn}) == 4
+    most = float(weights.abs().max().item())
+    for ax, each in zip(drawn, weights):
+        np.testing.assert_array_equal(ax.images[0].get_array(), each.numpy())
+        assert ax.images[0].get_clim() == (-most, most)
+    with pytest.raises(ValueError, match="10 matrices, 1 titles"):
+        torch.plot.heatmaps(weights, titles=["w"])
+    with pytest.raises(ValueError, match="one or two dimensions"):
+        torch.plot.heatmaps(torch.zeros(2, 2, 2, 2))
+
+
+def test_attention_has_a_row_for_each_token_and_axes_for_each_head() -> None:
+    hidden = torch.ones(5, 5).triu(1).bool()
+    weights = torch.randn(2, 5, 5).masked_fill(hidden, -torch.inf).softmax(-1)
+    drawn = torch.plot.attention(weights, "to be")
+    assert [ax.get_title() for ax in drawn] == ["head 0", "head 1"]
+    for ax, each in zip(drawn, weights):
+        assert [t.get_text() for t in ax.get_yticklabels()] == ["t", "o", "␣", "b", "e"]
+        shares = np.array([float(text.get_text()) for text in ax.texts])
+        assert len(shares) == 15, "what is masked stays empty"
+        np.testing.assert_allclose(shares, each.numpy()[~hidden.numpy()], atol=0.006)
+    assert len(torch.plot.attention(weights[0, :2], "to be", asking=["I", "ask"])) == 1
+    with pytest.raises(ValueError, match=r"each of 3 tokens .* got weights of shape \(2, 5, 5\)"):
+        torch.plot.attention(weights, "abc")
+
+
+def test_nudges_show_the_v_of_truncation_and_rounding() -> None:
+    ax = torch.plot.nudges(torch.exp, 1.0)
+    (steps, one_sided), (_, central) = (line.get_data() for line in ax.lines[:2])
+    far = steps > 1e-2
+    slopes = [np.polyfit(np.log(steps[far]), np.log(errors[far]), 1)[0] for errors in (one_sided, central)]
+    np.testing.assert_allclose(slopes, [1, 2], atol=0.1)
+    assert 1e-9 < steps[np.argmin(one_sided)] < 1e-7 and 1e-6 < steps[np.argmin(central)] < 1e-4
+    assert min(one_sided[0], central[0]) > 0.1, "rounding has eaten the smallest step"
+    single = torch.plot.nudges(torch.exp, 1.0, axes(), dtype=torch.float32).lines[1].get_data()
+    assert single[0][np.argmin(single[1])] > 1e-4
+    with pytest.raises(TypeError, match="should give a Tensor"):
+        torch.plot.nudges(float, 1.0)
+
+
+def test_memory_piles_up_forward_and_is_freed_backward() -> None:
+    x = torch.ones(1000, requires_grad=True)
+    bands = torch.plot.memory((x.exp() + x.tanh()).sum(), given := axes()).patches
+    ground, saved, gradients = (band.get_data().values - band.get_data().baseline for band in bands)
+    assert set(ground) == {4000}
+    # exp and tanh save their results; + and the sum save nothing
+    assert saved.tolist() == [4000, 8000, 8000, 8000, 8000, 8000, 8000, 4000]
+    assert gradients.tolist() == [0, 0, 0, 0, 4004, 12000, 12000, 8000]
+    assert given.get_title() == "At most 24.0 kB are alive"
+    loss = x.exp().view(10, 100).T.pow(2).sum()
+    held = torch.plot.memory(loss, axes()).patches[1].get_data()
+    assert (held.values - held.baseline)[3] == 4004, "a view keeps no memory; the exponent 4 bytes"
+    loss.backward()
+    with pytest.raises(RuntimeError, match="before backward"):
+        torch.plot.memory(loss)
