@@ -26,6 +26,11 @@ _BROUGHT_BY_TEST = "pip install -e '.[test]'"
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
+def read_number(text: str) -> float:
+    """The number that a picture or a sentence writes with a minus."""
+    return float(text.replace("−", "-"))
+
+
 def require(name: str) -> None:
     """Go on where the module or program ``name`` is here; else skip the test, or fail it where ``CI`` is set.
 

@@ -21,6 +21,7 @@ from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import graph
 from autokit.graphs.layers import LayerTable
 from autokit.graphs.model import NOT_COMPUTED, Graph, Summary, Timeline
+from autokit.graphs.summary import with_minus
 
 
 def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
@@ -88,7 +89,7 @@ def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
         rows.append(("shape", shape_text(summary.shape)))
     rows += [("dtype", summary.dtype), ("value", isolate(summary.text))]
     if summary.mean is not None and summary.shape:
-        rows.append(("mean", f"{summary.mean:.4g}"))
+        rows.append(("mean", with_minus(f"{summary.mean:.4g}")))
     if marks_text(summary):
         rows.append(("not finite", marks_text(summary)))
     if gradient:

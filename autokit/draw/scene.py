@@ -119,12 +119,12 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
 def _factor(local: str) -> str:
     """A local derivative as a factor; that of a product of matrices says its side, or where g goes, itself.
 
-    >>> _factor("2"), _factor("-3"), _factor("· W"), _factor("gᵀ · x")
-    ('· 2', '· (-3)', '· W', 'gᵀ · x')
+    >>> _factor("2"), _factor("−3"), _factor("· W"), _factor("gᵀ · x")
+    ('· 2', '· (−3)', '· W', 'gᵀ · x')
     """
     if local.startswith("·") or local.endswith("·") or _GRADIENT.search(local):
         return local
-    return f"· ({local})" if " " in local or local.startswith(("−", "-")) else f"· {local}"
+    return f"· ({local})" if " " in local or local.startswith("−") else f"· {local}"
 
 
 def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]]]:

@@ -42,7 +42,7 @@ def text(data: Graph | Timeline, *, limit: int = LIMIT, depth: int | None = None
         lines.append(f"… {drawn.left_out} not listed")
     if graph.left_out:
         lines.append(isolate(graph.left_out))
-    return "\n".join(lines)
+    return "\n".join(lines).replace("−", "-")  # as in the program, to be copied
 
 
 def story(graph: Graph, drawn: Part) -> str:

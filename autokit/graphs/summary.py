@@ -21,26 +21,56 @@ _BINS, _COUNTED = 24, 100_000
 def number(value: Any) -> str:
     """A number as a learner would write it: four decimals, or powers of ten at the extremes.
 
-    >>> number(300.0), number(1 / 3), number(2e-7), number(True), number(float("nan"))
-    ('300.0', '0.3333', '2e-07', 'True', 'nan')
+    >>> number(300.0), number(-1 / 3), number(2e-7), number(True), number(float("nan"))
+    ('300.0', '−0.3333', '2e−07', 'True', 'nan')
     """
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | np.integer):
-        return str(int(value))
+        return with_minus(int(value))
     value = float(value)
     if not math.isfinite(value):
-        return str(value)
+        return with_minus(value)
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        return f"{value:.3g}"
+        return with_minus(f"{value:.3g}")
     whole, _, decimals = f"{value:.4f}".partition(".")
     text = f"{whole}.{decimals.rstrip('0') or '0'}"
-    return "0.0" if text == "-0.0" else text
+    return "0.0" if text == "-0.0" else with_minus(text)
+
+
+def range_text(low: Any, high: Any) -> str:
+    """From the least number to the largest: two digits of each, and more where they would look the same.
+
+    >>> range_text(-1.5578, 1.4), range_text(0.0, 151.2), range_text(-3, 12), range_text(0.501, 0.502)
+    ('−1.6 to 1.4', '0 to 150', '−3 to 12', '0.501 to 0.502')
+    """
+    for digits in range(2, 10):
+        ends = [_rounded(end, digits) for end in (low, high)]
+        if ends[0] != ends[1]:
+            break
+    return " to ".join(ends)
+
+
+def _rounded(value: Any, digits: int) -> str:
+    if isinstance(value, int):
+        return with_minus(value)
+    exact = float(f"{value:.{digits - 1}e}")
+    if exact == 0:
+        return "0"
+    if not 1e-3 <= abs(exact) < 1e6:
+        return with_minus(f"{exact:.{digits}g}")
+    decimals = max(digits - 1 - math.floor(math.log10(abs(exact))), 0)
+    return with_minus(f"{exact:.{decimals}f}")
+
+
+def with_minus(number: Any) -> str:
+    """The same text, with the sign of a minus in place of each hyphen."""
+    return str(number).replace("-", "−")
 
 
 def bracketed(text: str) -> str:
-    """A negative number in parentheses, as it is written inside of a formula."""
-    return f"({text})" if text.startswith("-") else text
+    """A negative number or a range in parentheses, as it is written inside of a formula."""
+    return f"({text})" if text.startswith(("−", "all ")) or " to " in text else text
 
 
 def in_reach(array: Any) -> Any:
@@ -66,7 +96,7 @@ def summarize(array: Any, limit: int = VALUES_SHOWN) -> Summary:
         least, most, mean = finite.min(), finite.max(), finite.mean(dtype=np.float64)
         extent = {"minimum": float(least), "maximum": float(most), "mean": float(mean)}
     return Summary(
-        text=_one_line(array, extent),
+        text=_one_line(array, finite),
         shape=array.shape,
         dtype=str(array.dtype),
         values=None if large else tuple(array.ravel().tolist()),
@@ -86,18 +116,17 @@ def _histogram(finite: np.ndarray) -> tuple[int, ...]:
     return tuple(np.bincount(np.minimum(bins, _BINS - 1), minlength=_BINS).tolist())
 
 
-def _one_line(array: np.ndarray, extent: dict[str, float | None]) -> str:
+def _one_line(array: np.ndarray, finite: np.ndarray) -> str:
     if array.ndim == 0:
         return number(array[()])
     if array.size == 0:
         return "empty"
     if array.size <= _TEXT_ELEMENTS:
         return _nested(array)
-    if not extent:
+    if not finite.size:
         return "no finite values"
-    if extent["minimum"] == extent["maximum"] and bool(np.isfinite(array).all()):
-        return f"[all {number(array.reshape(-1)[:1].tolist()[0])}]"
-    return f"[{number(extent['minimum'])} … {number(extent['maximum'])}]"
+    low, high = finite.min().item(), finite.max().item()
+    return f"all {number(low)}" if low == high and finite is array else range_text(low, high)
 
 
 def _nested(array: np.ndarray) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.run import Run
-from autokit.graphs.summary import bracketed, number
+from autokit.graphs.summary import bracketed, number, with_minus
 
 _LISTED = 5
 _IN_FULL = 4
@@ -140,9 +140,13 @@ def says(text: str, value: str) -> bool:
     if text == value:
         return True
     try:
-        return float(text.strip("()").replace("−", "-")) == float(value)
+        return _read(text) == _read(value)
     except ValueError:
         return False
+
+
+def _read(text: str) -> float:
+    return float(text.strip("()").replace("−", "-"))
 
 
 _LEFT_OUT = {"min": "−∞", "max": "∞"}
@@ -154,8 +158,8 @@ def fill(template: str, words: dict[str, str]) -> str:
 
     A number that stands alone needs no parentheses.
 
-    >>> fill("{a} · {b}", {"a": "x", "b": "(-3)"}), fill("{b}", {"b": "(-3)"}), fill("{a} + {b}", {"a": "x"})
-    ('x · (-3)', '-3', 'x')
+    >>> fill("{a} · {b}", {"a": "x", "b": "(−3)"}), fill("{b}", {"b": "(−3)"}), fill("{a} + {b}", {"a": "x"})
+    ('x · (−3)', '−3', 'x')
     """
     alone = template.startswith("{") and template.find("}") == len(template) - 1
     for name in set(re.findall(r"\{(\w+)\}", template)) - words.keys():
@@ -163,7 +167,7 @@ def fill(template: str, words: dict[str, str]) -> str:
             f"{{{name}}}", _LEFT_OUT.get(name, name)
         )
     text = template.format_map(words)
-    return text[1:-1] if alone and text.startswith("(-") else text
+    return text[1:-1] if alone and text.startswith("(−") else text
 
 
 def put_in(run: Run, operands: Sequence[str], result: str) -> dict[str, str]:
@@ -171,7 +175,7 @@ def put_in(run: Run, operands: Sequence[str], result: str) -> dict[str, str]:
     told = [bracketed(operand) for operand in operands]
     if getattr(run.operation, "variadic", False):
         told = [", ".join(told if len(told) <= _LISTED else [*told[: _LISTED - 2], "…", told[-1]])]
-    words = {name: str(value) for name, value in run.settings.items()}
+    words = {name: with_minus(value) for name, value in run.settings.items()}
     words.update(zip(map(run.operand_name, run.places), told))
     return {**words, "out": bracketed(result)}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from autokit.graphs.summary import number
+from autokit.graphs.summary import number, with_minus
 from autokit.plot.figures import BLUE, FAINT, INK, ORANGE, QUIET
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def contour(
             across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, alpha=0.6, zorder=1
         )
         if labelled:
-            axes.clabel(drawn, lines[::3], fontsize=7, fmt=lambda level: f"{level:.3g}", colors=INK)
+            axes.clabel(
+                drawn, lines[::3], fontsize=7, fmt=lambda level: with_minus(f"{level:.3g}"), colors=INK
+            )
     axes.set(xlabel=names[0], ylabel=names[1])
     axes.set_facecolor("#ffffff")
     for spine in axes.spines.values():

@@ -11,6 +11,7 @@ from autokit.base.devices import to_numpy
 from autokit.draw.escape import visible
 from autokit.engine.tensor import Tensor
 from autokit.graphs.exploration import Spread, explore_layers
+from autokit.graphs.summary import with_minus
 from autokit.nn.module import Module
 from autokit.plot.figures import (
     ALARM,
@@ -159,7 +160,7 @@ def _histograms(
                 edges = np.array([found.minimum - 0.5, found.minimum + 0.5]) if found.counts else edges
             if found.counts:
                 ax.stairs(found.counts, edges, fill=True, color=colour)
-            words = f"mean {found.mean:.3g}, ± {found.deviation:.3g}"
+            words = f"mean {with_minus(f'{found.mean:.3g}')}, ± {found.deviation:.3g}"
             words += f", {100 * found.zeros:.3g} % are 0" if found.zeros else ""
             words += f", {found.bad:,} not finite" if found.bad else ""
             ax.set_title(visible(f"{layer.path} · {layer.kind}" if layer.path else layer.kind))

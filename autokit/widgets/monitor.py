@@ -12,7 +12,7 @@ import traitlets
 
 from autokit.draw.table import table_text
 from autokit.graphs.model import Table
-from autokit.graphs.summary import number
+from autokit.graphs.summary import number, with_minus
 from autokit.graphs.training import Watch
 from autokit.graphs.words import counted
 from autokit.plot.training import spreads
@@ -236,7 +236,7 @@ def monitor(model: Module, optimizer: Optimizer, total: int = 0, every: int = 10
 
 
 def _shown(value: float) -> str:
-    return f"{value:.3g}"
+    return with_minus(f"{value:.3g}")
 
 
 def _lines(steps: Any, rows: Any) -> bytes:

@@ -67,7 +67,7 @@ for (const name of Object.keys(start)) model.on("change:" + name, () => {
 });
 """
 
-_ROOM_FOR_NUMBER, _ROOM_FOR_FLOW, _ROOM_FOR_TENSOR = "-888.8888", "-88.8888", "[-8.8888 … -8.8888]"
+_ROOM_FOR_NUMBER, _ROOM_FOR_FLOW, _ROOM_FOR_TENSOR = "−888.8888", "−88.8888", "−0.088 to −0.088"
 """What a box has room for, beside what the corners of the ranges show."""
 
 
@@ -159,7 +159,9 @@ class Playground(Live):
         return still_bundle(f"{words}\n{draw.text(self._moment.graph)}", words, *shown)
 
     def __repr__(self) -> str:
-        return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})"
+        return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})".replace(
+            "−", "-"
+        )
 
     # ------------------------------------------------------------ following the hand
 

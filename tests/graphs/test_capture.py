@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import autokit as ak
+from autokit.graphs.summary import number, summarize
 from tests.graphs.programs import programs
-from tests.support import printed_by
+from tests.support import printed_by, read_number
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,7 +57,7 @@ def test_a_formula_speaks_the_learners_names_and_numbers_what_has_none():
     loss = (a * b + a) ** 2 / -4
     graph = ak.graph(loss)
     told = {node.name: node.formula for node in graph.nodes if node.kind == "operation"}
-    assert told == {"v2": "a · b", "v3": "v2 + a", "v5": "v3 ^ 2", "loss": "v5 / (-4)"}
+    assert told == {"v2": "a · b", "v3": "v2 + a", "v5": "v3 ^ 2", "loss": "v5 / (−4)"}
     power = next(node for node in graph.nodes if node.operation == "pow")
     by_base, by_exponent = graph.incoming(power.id)
     assert (by_base.operand, by_exponent.operand) == ("base", "exponent")
@@ -96,7 +99,7 @@ def test_large_values_are_not_kept_unless_recorded():
     with ak.recording():
         y = (x + 1).sum()
     assert all(n.value is not None for n in ak.graph(y).nodes)
-    assert ak.graph(y).nodes[2].value.text == "[all 2.0]"
+    assert ak.graph(y).nodes[2].value.text == "all 2.0"
 
 
 def test_a_value_that_was_overwritten_is_not_shown_as_if_it_were_the_old_one():
@@ -134,3 +137,21 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes():
     outputs = [printed_by(PROGRAM, PYTHONHASHSEED=seed) for seed in ("1", "2")]
     assert outputs[0] == outputs[1]
     assert len(outputs[0]) > 10_000
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.floats(-1e9, 1e9, width=32), min_size=5, max_size=30)
+    | st.lists(st.integers(-(10**9), 10**9), min_size=5, max_size=30)
+)
+def test_a_range_names_both_ends_to_two_digits_with_a_minus(values: list[float]) -> None:
+    told = summarize(np.array(values)).text
+    assert not set("[]()-…") & set(told)
+    low, high = float(min(values)), float(max(values))
+    if low == high:
+        assert told == f"all {number(values[0])}"
+        return
+    first, last = map(read_number, told.split(" to "))
+    assert first <= last
+    for shown, exact in ((first, low), (last, high)):
+        assert abs(shown - exact) <= max(0.05 * abs(exact), 1e-30)

@@ -21,7 +21,9 @@ def terms(told: str) -> list[float]:
     found = []
     for line in told.split("\n")[1:]:
         words = line[2:].split("  (")[0]
-        factors = [float(re.fullmatch(NUMBER, factor).group(1)) for factor in words.split(" · ")]
+        factors = [
+            float(re.fullmatch(NUMBER, factor.replace("−", "-")).group(1)) for factor in words.split(" · ")
+        ]
         found.append(math.prod(factors))
     return found
 

@@ -281,7 +281,7 @@ def open_a_fold(hand: Hand) -> None:
 
 
 LAST, MIDDLE, LARGE = 70, 35, "[data-element=n7]"
-SUM = "h[2, 1] = -2.0\n= (-1.0) · 5.0  (w[0, 1])\n+ 0.5 · 6.0  (w[1, 1])"
+SUM = "h[2, 1] = −2.0\n= (−1.0) · 5.0  (w[0, 1])\n+ 0.5 · 6.0  (w[1, 1])"
 
 # fmt: off
 # ruff: noqa: E501

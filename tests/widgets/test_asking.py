@@ -11,6 +11,7 @@ import pytest
 import autokit as ak
 from autokit.graphs.model import Timeline
 from autokit.widgets.payload import payload
+from tests.support import read_number
 from tests.widgets.pages import open_file, press
 
 
@@ -77,12 +78,12 @@ def test_the_gradient_is_the_sum_over_the_ways(module_page: Any) -> None:
         """(t) => {
           const state = player.walker(t)(t.steps.length - 1);
           const { paths, count } = player.pathsTo(t, 0, 9);
-          return [count, paths.map((path) => Number(player.productAlong(path, state).product))];
+          return [count, paths.map((path) => player.productAlong(path, state).product)];
         }""",
         payload(story)["_timeline"],
     )
-    assert found == [3, [-6.0, 3.0, -3.0]]
-    assert sum(found[1]) == float(story.accounts[0].gradient)
+    assert found == [3, ["−6.0", "3.0", "−3.0"]]
+    assert sum(map(read_number, found[1])) == read_number(story.accounts[0].gradient)
 
 
 def test_ways_are_drawn_with_letters_and_taken_away(still_page: Any, tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_the_account_stands_at_the_end(still_page: Any, tmp_path: Path) -> None:
     assert table.is_visible(), "who went there step by step sees it at once"
     rows = table.locator("tbody tr").evaluate_all("rs => rs.map((r) => [...r.cells].map((c) => c.innerText))")
     assert rows == [
-        ["a", "(-3.0) from loss + 3.0 from d + (-6.0) from c", "-6.0", "✓ -6.0", "the same"],
+        ["a", "(−3.0) from loss + 3.0 from d + (−6.0) from c", "−6.0", "✓ −6.0", "the same"],
         ["b", "9.0 from c", "9.0", "✓ 9.0", "the same"],
     ]
     press(page, "Escape")
@@ -163,14 +164,14 @@ def test_the_sum_of_an_element_by_key_and_by_pointer(still_page: Any, tmp_path: 
     press(page, "ArrowUp")
     assert page.evaluate("document.activeElement.dataset.place") == "1"
     assert page.get_by_role("grid", name="Value of w").locator("td").all_inner_texts() == [
-        "1.0", "-1.0", "2.0", "0.5"
+        "1.0", "−1.0", "2.0", "0.5"
     ]  # fmt: skip
     press(page, "Escape")
     heat = page.locator("[data-element=n2] [data-part=value-heatmap]").bounding_box()
     page.mouse.move(heat["x"] + 0.75 * heat["width"], heat["y"] + 0.5 * heat["height"])
     page.wait_for_selector(".ak-tip:visible")
     assert page.locator(".ak-tip").text_content() == told["n2", "value"][3]
-    assert page.locator(".ak-tip").text_content().startswith("v2[1, 1] = -1.0")
+    assert page.locator(".ak-tip").text_content().startswith("v2[1, 1] = −1.0")
 
 
 def test_a_collapse_is_seen(open_page: Callable[..., Any], tmp_path: Path) -> None:

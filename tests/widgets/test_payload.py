@@ -64,7 +64,7 @@ def test_what_is_no_number_is_told_as_text() -> None:
     graph = replace(story.graph, nodes=(*story.graph.nodes[:2], node))
     value = payload(replace(story, graph=graph))["_timeline"]["graph"]["nodes"][2]["value"]
     json.dumps(value, allow_nan=False)
-    assert (value["minimum"], value["maximum"], value["mean"], value["nan"]) == ("inf", "-inf", "nan", 1)
+    assert (value["minimum"], value["maximum"], value["mean"], value["nan"]) == ("inf", "−inf", "nan", 1)
 
 
 def test_picture_is_that_before_the_first_step() -> None:

@@ -126,7 +126,7 @@ def test_an_error_in_the_function_is_shown_and_passes() -> None:
 def test_where_the_function_is_not_finite(open_page: Callable[..., Any]) -> None:
     board = ak.playground(lambda a: a.log(), a=(-1, 1))
     (shown,) = show(open_page(), board)
-    assert shown.locator.locator(".ak-result").inner_text() == "-inf"
+    assert shown.locator.locator(".ak-result").inner_text() == "−inf"
     board.a = -0.5
     shown.update()
     assert shown.locator.locator(".ak-result").inner_text() == "nan"

@@ -56,7 +56,7 @@ def test_hands_step_stop_seek_and_watch_and_the_run_ends_as_any_other(open_page:
     for key, count in (("Home", 0), ("Enter", done)):
         root.press(key)
         assert page.locator(".ak-count").inner_text() == f"{count} of {len(names)} nodes"
-    assert "loss = Sum(logarithm) float32[] -inf" in " ".join(widget.still()["text/plain"].split())
+    assert "loss = Sum(logarithm) float32[] −inf" in " ".join(widget.still()["text/plain"].split())
 
 
 def test_where_a_run_fails_the_widget_stands_and_says_why() -> None:

@@ -5,6 +5,7 @@
  */
 
 import { h, tableOf } from "./dom.js";
+import { bracketed } from "./numbers.js";
 import { nameOf } from "./story.js";
 
 const TERMS = 6;
@@ -16,8 +17,8 @@ export function accountTable({ graph: { nodes, edges }, accounts, troubles }, on
     button.addEventListener("click", () => onSelect(`n${id}`));
     return button;
   };
-  const from = (/** @type {number} */ edge, /** @type {string} */ text) =>
-    `${text.startsWith("-") ? `(${text})` : text} from ${nameOf(nodes[edges[edge].target])}`;
+  /** @param {number} edge @param {string} text */
+  const from = (edge, text) => `${bracketed(text)} from ${nameOf(nodes[edges[edge].target])}`;
   const rows = (accounts ?? []).map((account) => {
     const parts = (account.contributions ?? []).map((text, k) => from(account.edges?.[k] ?? 0, text));
     const shown = parts.length > TERMS ? [...parts.slice(0, TERMS - 1), `${parts.length - TERMS + 1} more`]

@@ -8,6 +8,7 @@
  */
 
 import { h, magnified } from "./dom.js";
+import { numberOf } from "./numbers.js";
 import { shapeText } from "./story.js";
 
 const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
@@ -82,7 +83,7 @@ export function makeGrid(elements, on, of, field, title) {
     for (const value of values) {
       if (shown % columns === 0) body.append(h("tr"));
       const cell = h("td", { tabIndex: shown ? -1 : 0 }, value);
-      const number = Number(value);
+      const number = numberOf(value);
       cell.dataset.sign = number < 0 ? "−" : number > 0 ? "+" : number === 0 ? "" : "!";
       cell.dataset.place = String(shown);
       body.lastElementChild?.append(cell);

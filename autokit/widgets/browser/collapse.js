@@ -6,6 +6,7 @@
  */
 
 import { glide, h, prefersStillness, s } from "./dom.js";
+import { withMinus } from "./numbers.js";
 
 const CELL = 24;
 const SIGN = 7.3; // how wide a sign of a number is
@@ -101,7 +102,7 @@ export function makeCollapse(stage) {
 }
 
 /** Of a number as much as a cell has room for. @param {number} x */
-const written = (x) => String(Number(x.toPrecision(2)));
+const written = (x) => withMinus(Number(x.toPrecision(2)));
 
 /** One element: its colour and its number, or a glyph, tell the sign.
  * @param {number | undefined} value @param {number} largest @param {number} wide @returns {any} */

@@ -76,7 +76,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
     row("Formula", chosen.formula && `${name} = ${chosen.formula}`);
     row("Value", known ? String(now.value) : "not computed yet");
     if (known && value?.minimum !== undefined && tensor)
-      row("Range", `${value.minimum} … ${value.maximum}, mean ${value.mean}`);
+      row("Range", `${value.minimum} to ${value.maximum}, mean ${value.mean}`);
     if (known && (value?.nan || value?.infinite))
       row("Not finite", `${value.nan ?? 0} NaN, ${value.infinite ?? 0} infinite`);
     if (known && tensor && value) grid(chosen, "value", String(now.value));

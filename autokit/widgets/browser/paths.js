@@ -8,6 +8,7 @@
  */
 
 import { h, s } from "./dom.js";
+import { bracketed, numberOf, withMinus } from "./numbers.js";
 import { nameOf, pathsTo } from "./story.js";
 
 const MOST = 6;
@@ -19,9 +20,9 @@ const LETTERS = "ABCDEF";
 export function productAlong(path, state) {
   const factors = path.map((edge) => state[`e${edge.id}`]?.local);
   if (!factors.every((text) => text !== undefined && text !== null && text !== "")) return null;
-  const product = Number(factors.reduce((value, text) => value * Number(text), 1).toPrecision(4));
-  return { factors: factors.map((text) => (String(text).startsWith("-") ? `(${text})` : String(text))),
-    product: Number.isInteger(product) ? product.toFixed(1) : String(product) };
+  const product = Number(factors.reduce((value, text) => value * numberOf(text), 1).toPrecision(4));
+  const text = Number.isInteger(product) ? product.toFixed(1) : product;
+  return { factors: factors.map(bracketed), product: withMinus(text) };
 }
 
 /**
@@ -99,7 +100,7 @@ export function makePaths(timeline, find) {
       });
       const more = count > paths.length
         ? [h("dd", {}, `and ${(count - paths.length).toLocaleString("en")} more ways`)] : [];
-      const sums = ways?.sums?.map((text) => (text.startsWith("-") ? `(${text})` : text)).join(" + ");
+      const sums = ways?.sums?.map(bracketed).join(" + ");
       const together = sums
         ? [h("dd", {},
           "Element by element they add up to the gradient, and so do the sums over their elements:",

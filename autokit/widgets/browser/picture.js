@@ -7,6 +7,7 @@
 
 import { makeCamera } from "./camera.js";
 import { h, iconButton, ICONS, listening, s } from "./dom.js";
+import { numberOf } from "./numbers.js";
 
 /** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
 export function heldBy(text) {
@@ -84,7 +85,7 @@ export function makePicture(markup, name, onSelect, signal) {
      * @param {Shown} state
      * @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
     show(state, thumbnails) {
-      const flows = Object.values(state).map((fields) => Math.abs(Number(fields.flow || 0)))
+      const flows = Object.values(state).map((fields) => Math.abs(numberOf(fields.flow || 0)))
         .filter(Number.isFinite);
       const strongest = Math.max(0, ...flows);
       for (const [element, fields] of Object.entries(state)) {
@@ -103,7 +104,7 @@ export function makePicture(markup, name, onSelect, signal) {
         }
         for (const part of group.querySelectorAll('g[data-part$="-heatmap"]'))
           part.removeAttribute("display");
-        const flow = Number(fields.flow);
+        const flow = numberOf(fields.flow);
         if (!fields.flow || !Number.isFinite(flow)) continue;
         group.setAttribute("data-sign", flow > 0 ? "+" : flow < 0 ? "−" : "");
         /** @type {any} */

@@ -17,6 +17,7 @@
 import { contourLines, extent, linePath, makeChart } from "./chart.js";
 import { h, s } from "./dom.js";
 import { ownKeys } from "./keys.js";
+import { numberOf, withMinus } from "./numbers.js";
 import { makePicture } from "./picture.js";
 
 const PATIENCE = 2500; // milliseconds until the kernel is said not to answer
@@ -61,7 +62,7 @@ function makeSlider(input, onMove, signal) {
       if (document.activeElement !== field || Number(field.value) !== value)
         field.value = String(Number(value.toPrecision(6)));
       gradient.textContent = slope;
-      gradient.dataset.sign = slope.startsWith("-") ? "−" : Number(slope) === 0 ? "" : "+";
+      gradient.dataset.sign = slope.startsWith("−") ? "−" : numberOf(slope) === 0 ? "" : "+";
     },
   };
 }
@@ -195,7 +196,7 @@ function render({ model, el }) {
     resting = window.setTimeout(() => (sentence.textContent = now.sentence), SETTLED);
     if (stale()) {
       waiting = window.setTimeout(() => {
-        const at = inputs.map(({ name }) => `${name} = ${now.at[name]}`).join(", ");
+        const at = inputs.map(({ name }) => `${name} = ${withMinus(now.at[name])}`).join(", ");
         note.textContent = `The kernel does not answer: these are the numbers at ${at}.`;
       }, PATIENCE);
     }

@@ -40,6 +40,8 @@
  *   pixels of the picture's foot something lies over
  */
 
+import { numberOf } from "./numbers.js";
+
 /**
  * What the picture shows at a step: the equal of Python's `Timeline.state`, for one step after the other
  * without beginning anew each time. The state returned is good until the next call.
@@ -87,25 +89,17 @@ export function neighbour(timeline, grain, step, direction) {
 /** How large a contribution is, and its sign, read from its text.
  * @param {string | number | null | undefined} text */
 export function flowOf(text) {
-  const numbers = (String(text ?? "").match(/[-−]?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf)/g) ?? []).map(toNumber);
+  const numbers = (String(text ?? "").match(/[-−]?(?:\d+\.?\d*(?:e[+−-]?\d+)?|inf)/g) ?? []).map(numberOf);
   const negative = numbers.some((x) => x < 0);
   const positive = numbers.some((x) => x > 0);
   const sign = negative && positive ? "±" : negative ? "−" : positive ? "+" : "";
   return { magnitude: Math.max(0, ...numbers.map(Math.abs)), sign };
 }
 
-/** A typed number: decimals with point or comma, a fraction, inf. @param {string} text */
-function toNumber(text) {
-  const plain = text.trim().toLowerCase().replace("−", "-").replace(",", ".")
-    .replace(/inf(inity)?$|∞$/, "Infinity");
-  const [over, under] = plain.split("/");
-  return plain === "" ? NaN : under === undefined ? Number(over) : Number(over) / Number(under);
-}
-
 /** Whether a typed guess is the answer: within one percent, as the answer shown is rounded.
  * @param {string} guess @param {string} answer */
 export function isRight(guess, answer) {
-  const [guessed, right] = [toNumber(guess), toNumber(answer)];
+  const [guessed, right] = [numberOf(guess), numberOf(answer)];
   if (Number.isNaN(right)) return guess.trim().toLowerCase() === answer.toLowerCase();
   if (!Number.isFinite(right)) return guessed === right;
   return Math.abs(guessed - right) <= Math.max(0.01 * Math.abs(right), right === 0 ? 1e-3 : 0);
@@ -121,7 +115,7 @@ export function questions(timeline) {
   const asked = new Map();
   timeline.steps.forEach((step, k) => {
     for (const { element, field, value } of step.changes ?? []) {
-      if (typeof value !== "string" || !/^[-−]?(\d+\.?\d*(e[+-]?\d+)?|inf|nan)$/.test(value)) continue;
+      if (typeof value !== "string" || !/^[-−]?(\d+\.?\d*(e[+−-]?\d+)?|inf|nan)$/.test(value)) continue;
       if (field === "value" && step.kind === "value") {
         const node = nodes.find((n) => `n${n.id}` === element);
         if (node)
