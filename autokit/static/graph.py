@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ from autokit.func.trees import mapped
 
 Line = tuple[str, int]
 """A line of the learner's program: its file and number."""
+
+NESTED = tuple, list, dict
+"""Containers, in which arguments stand."""
 
 SHOWN = 256
 """A graph keeps the example's values of arrays of up to so many elements, for its pictures."""
@@ -94,12 +97,20 @@ class Node:
 
     def operands(self) -> list[Node]:
         """The nodes among the arguments, in order."""
-        return found_in((self.args, self.settings), Node)
+        return found_in((*self.args, *self.settings.values()), Node)
+
+    def reading(self, table: dict[Node, Any]) -> Node:
+        """A copy that reads what stands in ``table`` in place of operands."""
+        twin = object.__new__(Node)
+        vars(twin).update(vars(self))  # as copy.copy() does, in a third of the time
+        twin.args, twin.settings = substitute((self.args, self.settings), table)
+        return twin
 
     def __repr__(self) -> str:
         return f"%{self.id}"
 
 
+@dataclass(eq=False, repr=False)
 class Graph:
     """A static program.
 
@@ -112,12 +123,11 @@ class Graph:
         For each state that changes, the node of its new value, which is written after the last check.
     """
 
-    def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.inputs: list[Node] = []
-        self.states: list[Node] = []
-        self.outputs: list[Node] = []
-        self.updates: dict[Node, Node] = {}
+    nodes: list[Node] = field(default_factory=list)
+    inputs: list[Node] = field(default_factory=list)
+    states: list[Node] = field(default_factory=list)
+    outputs: list[Node] = field(default_factory=list)
+    updates: dict[Node, Node] = field(default_factory=dict)
 
     def add(self, node: Node) -> Node:
         """Append ``node``, which is returned."""
@@ -151,14 +161,10 @@ class Graph:
     def copy(self) -> Graph:
         """The same graph with nodes of its own."""
         twins: dict[Node, Node] = {}
-        other = Graph()
         for node in self.nodes:
-            twin = twins[node] = other.add(object.__new__(Node))
-            vars(twin).update(vars(node))  # as copy.copy() does, in a third of the time
-            twin.args, twin.settings = substitute(node.args, twins), substitute(node.settings, twins)
-        several = self.inputs, self.states, self.outputs
-        other.inputs, other.states, other.outputs = substitute(several, twins)
-        other.updates = {twins[state]: twins[node] for state, node in self.updates.items()}
+            twins[node] = node.reading(twins)
+        other = Graph(**substitute(vars(self), twins))
+        other.updates = {twins[state]: node for state, node in other.updates.items()}
         return other
 
     def forget_examples(self) -> None:
@@ -198,11 +204,13 @@ def _row(node: Node) -> list[str]:
 
 def found_in(args: Any, kind: Any) -> list[Any]:
     """The objects of a class, or of several, in nested tuples, lists and dicts."""
-    if isinstance(args, kind):
-        return [args]
-    if isinstance(args, dict):
-        args = tuple(args.values())
-    return [one for each in args for one in found_in(each, kind)] if isinstance(args, tuple | list) else []
+    found: list[Any] = []
+    for each in args.values() if isinstance(args, dict) else args if isinstance(args, NESTED) else (args,):
+        if isinstance(each, kind):
+            found.append(each)
+        elif isinstance(each, NESTED) and each:
+            found += found_in(each, kind)
+    return found
 
 
 def substitute(args: Any, table: dict[Node, Any]) -> Any:

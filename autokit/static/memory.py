@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable
 from itertools import groupby
 from os import PathLike
@@ -80,19 +81,22 @@ class Plan:
         self.in_states = _written_into_states(graph, lives)
         self.places: dict[Node, Place] = {}
         self.size = self.total = 0
-        live: dict[Node, Place] = {}
+        live: list[Place] = []
         for node in sorted(graph.nodes, key=lives.begin.__getitem__):
             if takes_memory(node) and node not in self.in_states:
-                live = {each: place for each, place in live.items() if place.last >= lives.begin[node]}
-                live[node] = self.places[node] = self._placed(node, live, lives)
+                place = self.places[node] = self._placed(node, live, lives)
+                insort(live, place)
 
-    def _placed(self, node: Node, live: dict[Node, Place], lives: Lives) -> Place:
-        """The place of ``node`` beside the ``live`` values, of which it may take over one."""
+    def _placed(self, node: Node, live: list[Place], lives: Lives) -> Place:
+        """The place of ``node`` beside those that are ``live``, by their offsets; it may take over one."""
         nbytes = node.dtype.itemsize * (node.block if node in self.inner else node.value.size)
-        dying = [each for each in node.operands() if each in live and lives.can_take_over(node, each)]
         # NumPy is slower in place where there is one number.
-        over = dying[0] if dying and node.value.size > 1 else None
-        offset = live.pop(over).offset if over else _first_gap(live, nbytes)
+        operands = node.operands() if node.value.size > 1 else []
+        dying = [each for each in operands if each in self.places and lives.can_take_over(node, each)]
+        over = dying[0] if dying else None
+        gone = self.places[over] if over else None
+        live[:] = [place for place in live if place.last >= lives.begin[node] and place is not gone]
+        offset = gone.offset if gone else _first_gap(live, nbytes)
         self.size = max(self.size, offset + nbytes)
         self.total += node.value.nbytes
         return Place(offset, nbytes, lives.begin[node], lives.end[node], over)
@@ -127,8 +131,8 @@ class Lives:
         values of states are read after all calls.
     begin, end : dict
         From when to when its memory is taken: what a run reads or gives is needed in all its blocks.
-    read_with : dict
-        For each node the operands of the calls that are computed together with it.
+    shared : dict
+        For each node the memories in which several operands lie of the calls that are computed with it.
     inner : set
         The nodes that only calls of their own run read.
     """
@@ -144,7 +148,7 @@ class Lives:
             self._read([node, *node.operands()], time)
         self._read([*graph.outputs, *graph.updates.values()], len(graph.nodes))
         self.begin, self.end, self.inner = dict(self.time), dict(self.last), set[Node]()
-        self.read_with: dict[Node, list[Node]] = {}
+        self.shared: dict[Node, set[Node]] = {}
         for run in runs_of(graph):
             self._live_through(run)
 
@@ -155,9 +159,12 @@ class Lives:
     def _live_through(self, run: list[Node]) -> None:
         first, last = self.time[run[0]], self.time[run[-1]]
         read = list(dict.fromkeys([operand for node in run for operand in node.operands()]))
-        self.read_with.update(dict.fromkeys(run, read))
+        once, often = set[Node](), set[Node]()
+        for owner in [owner for operand in read for owner in self.owners[operand]]:
+            (often if owner in once else once).add(owner)
+        self.shared.update(dict.fromkeys(run, often))
         self.inner.update([node for node in run if node.block and self.last[node] <= last])
-        outer = {owner for node in [*read, *run] for owner in self.owners[node]} - self.inner
+        outer = once.union(*[self.owners[node] for node in run]) - self.inner
         self.end.update({node: max(self.end[node], last) for node in outer})
         self.begin.update({node: first for node in run if node in outer})
 
@@ -165,8 +172,8 @@ class Lives:
         """Whether ``node`` can be written over ``operand``: it is its last reader, and all else agrees."""
         if self.last[operand] != self.time[node] or operand not in overwritable(node):
             return False
-        shared = any(operand in self.owners[each] for each in self.read_with[node] if each is not operand)
-        return not shared and _are_alike(node, operand) and (node in self.inner) is (operand in self.inner)
+        is_alone = operand not in self.shared[node] and _are_alike(node, operand)
+        return is_alone and (node in self.inner) is (operand in self.inner)
 
 
 def _written_into_states(graph: Graph, lives: Lives) -> dict[Node, Node]:
@@ -194,10 +201,10 @@ def _are_alike(node: Node, other: Node) -> bool:
     return (node.shape, node.dtype) == (other.shape, other.dtype)
 
 
-def _first_gap(live: dict[Node, Place], nbytes: int) -> int:
+def _first_gap(live: list[Place], nbytes: int) -> int:
     """The offset of the first gap of ``nbytes`` between the live values."""
     offset = 0
-    for place in sorted(live.values()):
+    for place in live:
         if offset + nbytes <= place.offset:
             break
         offset = max(offset, -(-(place.offset + place.nbytes) // ALIGNMENT) * ALIGNMENT)

@@ -1,4 +1,4 @@
-"""Passes: each takes a static graph, changes it, and says in words what it did."""
+"""Passes: each takes a static graph, gives a new one, and says in words what it did."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from autokit.static.passes.needless import FOLDING, SHARING, eliminate_dead_code
 from autokit.static.passes.numpy_forms import FORMS
 from autokit.static.passes.rewriting import rewrite
 
-PASSES: dict[str, Callable[[Graph], str]] = {
+PASSES: dict[str, Callable[[Graph], tuple[Graph, str]]] = {
     "dead code": eliminate_dead_code,
     "constants": partial(rewrite, rules=FOLDING),
     "algebra": partial(rewrite, rules=RULES),
@@ -57,7 +57,7 @@ class Passes(list[Pass]):
 
 
 def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> Passes:
-    """Run passes one after the other on copies of ``graph``.
+    """Run passes one after the other; ``graph`` stays as it is.
 
     Examples
     --------
@@ -72,10 +72,10 @@ def run_passes(graph: Graph, names: Sequence[str] = DEFAULT) -> Passes:
     common subexpressions | values that were computed before (1×) | 4
     dead code | nothing to do | 4
     """
-    done, after = Passes(), graph.copy()
+    done = Passes()
     for name in names:
-        words = PASSES[name](after)
-        done.append(Pass(name, words or "nothing to do", graph, after if words else graph))
-        if words:
-            graph, after = after, after.copy()
+        before = graph
+        changed, words = PASSES[name](before)
+        graph = changed if words else before
+        done.append(Pass(name, words or "nothing to do", before, graph))
     return done

@@ -12,6 +12,7 @@ M. E. Wolf and M. S. Lam, "A data locality optimizing algorithm", PLDI 1991.
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
 
 from autokit.static.calls import is_ufunc
@@ -27,8 +28,9 @@ SHORTEST = 4
 """Shorter runs stay as they are: what they spare is less than the loop takes."""
 
 
-def group_into_blocks(graph: Graph) -> str:
+def group_into_blocks(graph: Graph) -> tuple[Graph, str]:
     """Mark neighbours that are elementwise calls on large arrays of one shape with a block's length."""
+    graph = graph.copy()
     lengths = {node: _length_of_blocks(node) for node in graph.nodes}
     # What is given comes first, and parts no neighbours.
     if any(lengths.values()):
@@ -40,7 +42,7 @@ def group_into_blocks(graph: Graph) -> str:
             said.append(f"{len(nodes)} calls in blocks")
             for node in nodes:
                 node.block = length
-    return "; ".join(said)
+    return graph, "; ".join(said)
 
 
 def _length_of_blocks(node: Node) -> int:
@@ -49,5 +51,10 @@ def _length_of_blocks(node: Node) -> int:
         return 0
     if any([operand.shape not in ((), node.shape) for operand in node.operands()]):
         return 0
+    return _largest_divisor(node.value.size)
+
+
+@cache
+def _largest_divisor(size: int) -> int:
     lengths = range(LONGEST, LONGEST // 2, -1)
-    return next((length for length in lengths if node.value.size % length == 0), 0)
+    return next((length for length in lengths if size % length == 0), 0)

@@ -7,6 +7,7 @@ J. Cocke, "Global common subexpression elimination", SIGPLAN Notices 5(7), 1970.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,17 @@ COMPARED = 1 << 16
 """Constants of up to so many bytes are compared by their elements."""
 
 
-def eliminate_dead_code(graph: Graph) -> str:
+def eliminate_dead_code(graph: Graph) -> tuple[Graph, str]:
     """Leave out the nodes that no root of the graph needs; inputs and states stay."""
-    before = len(graph.nodes)
-    graph.nodes = graph.needed([*graph.roots(), *graph.inputs, *graph.states])
-    dead = before - len(graph.nodes)
-    return f"{dead} values that nothing needs" if dead else ""
+    nodes = graph.needed([*graph.roots(), *graph.inputs, *graph.states])
+    dead = len(graph.nodes) - len(nodes)
+    return replace(graph, nodes=nodes), f"{dead} values that nothing needs" if dead else ""
 
 
 def _folded(node: Node, new: Rewriting, *_: Any) -> Any:
     """A constant, computed from constants: the node's own value is an example's, and may have no numbers."""
     operands = node.operands()[1:] if node.name in OF_A_SHAPE else node.operands()
-    known = all([operand.kind == "const" for operand in operands])
+    known = all(operand.kind == "const" for operand in operands)
     if node.kind == "const" or not known or not isinstance(node.value, np.ndarray):
         return None
     return new.constant(node, np.asarray(evaluated(node.function, node.args, node.settings)))
@@ -54,6 +54,8 @@ SHARING: Rules = {"values that were computed before": ("", _first_of)}
 
 def _key(argument: Any) -> Any:
     """Equal for equal arguments. 1, 1.0, True, 0.0 and -0.0 all differ: so may the results."""
+    if isinstance(argument, Node):
+        return id(argument)
     if isinstance(argument, dict):
         return _key(tuple(argument.items()))
     if isinstance(argument, tuple | list):

@@ -104,7 +104,7 @@ def _classes(index: Any, shape: tuple[int, ...], new: Rewriting) -> Node | None:
     t = operand_of(index, "expand_dims")
     if t is None or len(shape) != 2 or index.shape != (shape[0], 1):
         return None
-    checked = [check.args[0] for check in new.graph.nodes if check.kind == "check"]
+    checked = [check.args[0] for check in new.nodes if check.kind == "check"]
     limits = [each.args for each in checked if operand_of(each, "less", "maximum.reduce", "view") is t]
     kinds = [(most.shape, most.dtype, is_constant(limit) and limit <= shape[1]) for most, limit in limits]
     return t if ((), np.uint64, True) in kinds else None

@@ -30,7 +30,7 @@ class Rewriting:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.nodes, self.firsts = graph, list[Node](), dict[Any, Node]()
+        self.nodes, self.firsts = list[Node](), dict[Any, Node]()
         self._ids = count(max([node.id for node in graph.nodes], default=0) + 1)
 
     def call(self, like: Node, function: Any, *args: Any, kind: str = "call", **settings: Any) -> Node:
@@ -50,34 +50,35 @@ class Rewriting:
         return node
 
 
-def rewrite(graph: Graph, rules: Rules) -> str:
+def rewrite(graph: Graph, rules: Rules) -> tuple[Graph, str]:
     """Put in place of each call, view and constant what the first fitting rule gives; say which did.
 
     A rule that names calls is for those without settings, and for reductions; one without names is for all.
+    Nodes that read what they read before are nodes of both graphs.
     """
     new, table, said = Rewriting(graph), dict[Node, Node](), Counter[str]()
     for node in graph.nodes:
-        if table:
-            node.args, node.settings = substitute((node.args, node.settings), table)
-        words = _rewritten(node, new, rules, table) if node.kind in ("call", "const", "view") else ""
+        now = node if table.keys().isdisjoint(node.operands()) else node.reading(table)
+        other, words = _rewritten(now, new, rules) if now.kind in ("call", "const", "view") else (now, "")
+        if other is now:
+            new.nodes.append(now)
+        if other is not node:
+            table[node] = other
         said[words] += 1
-        if not words:
-            new.nodes.append(node)
-    graph.nodes = new.nodes
-    graph.outputs, graph.updates = substitute((graph.outputs, graph.updates), table)
-    return "; ".join([f"{words} ({times}×)" for words, times in said.items() if words])
+    outputs, updates = substitute((graph.outputs, graph.updates), table)
+    words = "; ".join([f"{words} ({times}×)" for words, times in said.items() if words])
+    return replace(graph, nodes=new.nodes, outputs=outputs, updates=updates), words
 
 
-def _rewritten(node: Node, new: Rewriting, rules: Rules, table: dict[Node, Node]) -> str:
-    """The words of the first rule that gives another node of the same shape and dtype, for ``table``."""
+def _rewritten(node: Node, new: Rewriting, rules: Rules) -> tuple[Node, str]:
+    """What the first rule gives that gives another node of the same shape and dtype, and its words."""
     x, y = (*node.args, None, None)[:2]
     for words, (names, rule) in rules.items():
         if not names or _is_call(node, names):
             other = rule(node, new, x, y)
             if isinstance(other, Node) and (other.shape, other.dtype) == (node.shape, node.dtype):
-                table[node] = other
-                return words
-    return ""
+                return other, words
+    return node, ""
 
 
 def operand_of(node: Any, names: str, *before: str) -> Any:
