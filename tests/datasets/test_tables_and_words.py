@@ -49,7 +49,7 @@ def test_tables_without_scikit_learn_say_how_to_get_it(monkeypatch: pytest.Monke
 
 def test_names_are_many_and_in_small_letters():
     names = datasets.Names()
-    assert len(set(names.data)) == len(names) > 400 and names.data == sorted(names.data)
+    assert len(set(names.data)) == len(names) > 5000 and names.data == sorted(names.data)
     assert all(re.fullmatch("[a-z]{2,}", name) for name in names.data)
     assert datasets.Names(transform=str.upper)[0] == names[0].upper()
     assert len(next(iter(DataLoader(names, batch_size=4)))) == 4
@@ -57,8 +57,9 @@ def test_names_are_many_and_in_small_letters():
 
 def test_sonnets():
     sonnets = datasets.Sonnets(length=10)
-    assert sonnets.decode(sonnets.data) == sonnets.text and len(sonnets.text) > 3000
-    assert [len(poem.splitlines()) for poem in sonnets.text.split("\n\n")] == [14] * 6
+    assert sonnets.decode(sonnets.data) == sonnets.text and len(sonnets.text) > 90_000
+    lines = [len(poem.splitlines()) for poem in sonnets.text.split("\n\n")]
+    assert len(lines) == 154 and lines == [14] * 98 + [15] + [14] * 26 + [12] + [14] * 28
     before, after = sonnets[len(sonnets) - 1]
     assert before.shape == after.shape == (10,)
     assert sonnets.text.endswith(sonnets.decode(after)) and before[1:].tolist() == after[:-1].tolist()
