@@ -57,6 +57,8 @@ class Evaluation:
     function : callable
         Takes a 0-dimensional tensor for each of ``names``, and returns a tensor of one element.
     names : sequence of str
+    name : str
+        What to call the function.
 
     Examples
     --------
@@ -68,8 +70,8 @@ class Evaluation:
     [1.0, 4.0]
     """
 
-    def __init__(self, function: Callable[..., Any], names: Sequence[str]) -> None:
-        self.function, self.names = function, list(names)
+    def __init__(self, function: Callable[..., Any], names: Sequence[str], name: str = "f") -> None:
+        self.function, self.names, self.name = function, list(names), name
         self._by_name = _takes(function, self.names)
 
     def at(self, values: Mapping[str, float]) -> Moment:
@@ -85,7 +87,7 @@ class Evaluation:
                     f"the result, {describe(output)}, does not depend on {', '.join(self.names)} by "
                     "operations of autokit: compute it from the arguments, without .item() or .detach()"
                 )
-            captured = Builder(Names([inside, *namespaces_in_sight(), {"f": output}])).build(
+            captured = Builder(Names([inside, *namespaces_in_sight(), {self.name: output}])).build(
                 [output], OPERATIONS_SHOWN
             )
             seen = Gradients(captured)
@@ -192,6 +194,18 @@ class Gradients:
                 self.flows[edge] = details[2]
         elif id is not None:
             self.gradients[id] = details[0]
+
+
+def own_name(function: Callable[..., Any]) -> str:
+    """The name of a function: its own, else that of a variable of the learner's that holds it, else ``f``."""
+    name = getattr(function, "__name__", "<lambda>")
+    if name != "<lambda>":
+        return str(name)
+    for variables in namespaces_in_sight():
+        for name, each in variables.items():
+            if each is function and name[0].isalpha():  # `_` is what a notebook showed last
+                return name
+    return "f"
 
 
 def _takes(function: Callable[..., Any], names: Sequence[str]) -> bool:

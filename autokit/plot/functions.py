@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from autokit.graphs.summary import number, with_minus
-from autokit.plot.figures import BLUE, FAINT, INK, ORANGE, QUIET
+from autokit.plot.figures import BLUE, FAINT, INK, ORANGE, PAPER, QUIET
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,18 +36,31 @@ def levels(values: np.ndarray, count: int = _LEVELS) -> list[float]:
 
 
 def curve(
-    axes: Axes, points: Sequence[float], values: Sequence[float], name: str, at: tuple[float, float, float]
+    axes: Axes,
+    points: Sequence[float],
+    values: Sequence[float],
+    names: tuple[str, str],
+    at: tuple[float, float, float],
+    beyond: tuple[float, float] | None = None,
 ) -> None:
-    """Draw values over points, and at ``at``, a place with its value and slope, the tangent."""
-    place, value, slope = at
+    """Draw values over points, and at ``at``, a place with its value and slope, the tangent.
+
+    ``names`` are those of the input and of the function, ``beyond`` a second place with its value, to which a
+    secant leads.
+    """
+    (place, value, slope), name = at, names[0]
     axes.plot(points, values, color=BLUE, zorder=2)
-    axes.set(xlabel=name, ylabel=f"f({name})", xlim=(min(points), max(points)))
+    axes.set(xlabel=name, ylabel=f"{names[1]}({name})", xlim=(min(points), max(points)))
     limits = axes.get_ylim()
     if math.isfinite(value) and math.isfinite(slope):
         ends = np.array([min(points), max(points)])
         axes.plot(ends, value + slope * (ends - place), color=ORANGE, dashes=(5, 3), linewidth=1.4, zorder=3)
         axes.plot([place], [value], "o", color=INK, zorder=4)
         axes.set_title(f"slope {number(slope)} at {name} = {number(place)}")
+        if beyond is not None:
+            secant = (beyond[1] - value) / (beyond[0] - place)
+            axes.plot(ends, value + secant * (ends - place), color=INK, dashes=(1.5, 1.5), linewidth=1.4)
+            axes.plot([beyond[0]], [beyond[1]], "o", color=INK, mfc=PAPER, zorder=4)
     axes.set_ylim(limits)
 
 

@@ -11,7 +11,7 @@ from autokit.base.devices import to_numpy
 from autokit.base.errors import describe
 from autokit.draw.escape import visible
 from autokit.engine.tensor import Tensor
-from autokit.graphs.summary import number
+from autokit.graphs.summary import number, with_minus
 from autokit.plot.figures import ALARM, axes_for, grid_for, style
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def _bar(axes: Axes, lowest: float | None = None) -> None:
 
 def _written(value: float, digits: int = 3) -> str:
     text = f"{value:.{digits}g}" if 1e-3 <= abs(value) < 1e3 or value == 0 else number(value)
-    return text.replace("-", "−")
+    return with_minus(text)
 
 
 def _ticks(count: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from autokit.draw.scene import still as everything_known
 from autokit.draw.shapes import Scene
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.draw.thumbnail import thumbnail
-from autokit.graphs.evaluation import Evaluation, Moment
+from autokit.graphs.evaluation import Evaluation, Moment, own_name
 from autokit.graphs.model import Change, State, Timeline
 from autokit.graphs.summary import number
 from autokit.plot.figures import figure_html
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 POINTS, GRID = 121, 41
 """How many points a curve has, and a contour along each side."""
+
+ROOM = (1130.0, 300.0)
+"""The room of the graph on a wide page, in px: it goes across or down as it is seen larger there."""
+
+NUDGE = "h"
+"""The slider of the secant's step."""
+
+_PARTS = (0.7, 0.35, 0.8, 0.6, 0.25, 0.9, 0.15, 0.45)
+"""Where in its range a slider may begin: not in the middle, a special place of many functions."""
 
 _PLACES = (160, 20)
 """Into how many steps a page without a kernel divides the slider of one input, and those of two."""
@@ -118,29 +127,40 @@ class Playground(Live):
     value = traitlets.Float(0.0, read_only=True).tag(sync=True, to_json=finite)
     gradients = traitlets.Dict(read_only=True).tag(sync=True, to_json=finite)
     selected = traitlets.Unicode("").tag(sync=True)
+    _name = traitlets.Unicode("f", read_only=True).tag(sync=True)
     _inputs: traitlets.List[Any] = traitlets.List(read_only=True).tag(sync=True)
     _svg = traitlets.Unicode(read_only=True).tag(sync=True)
     _shown = traitlets.Dict(read_only=True).tag(sync=True)
     _chart = traitlets.Dict(read_only=True).tag(sync=True)
 
-    def __init__(self, function: Callable[..., Any], ranges: Mapping[str, _Range]) -> None:
-        self._ranges = dict(ranges)
-        self._evaluation = Evaluation(function, [*ranges])
-        self._moment = self._evaluation.at({name: bounds.start for name, bounds in ranges.items()})
+    def __init__(
+        self, evaluation: Evaluation, ranges: Mapping[str, _Range], nudge: _Range | None = None
+    ) -> None:
+        self._ranges, self._evaluation = dict(ranges), evaluation
+        self._sliders = self._ranges | ({} if nudge is None else {NUDGE: nudge})
+        self._moment = evaluation.at({name: bounds.start for name, bounds in ranges.items()})
         self._scene = self._drawn()
         self._along = next(iter(ranges))
         super().__init__()
-        self.add_traits(**{name: _Input(bounds).tag(sync=True) for name, bounds in ranges.items()})
+        self._TITLE = f"{evaluation.name}, and what its inputs do to it"
+        self.add_traits(**{name: _Input(bounds).tag(sync=True) for name, bounds in self._sliders.items()})
         sliders = [
-            {"name": name, "low": bounds.low, "high": bounds.high, "step": bounds.step}
-            for name, bounds in ranges.items()
+            {
+                "name": name,
+                "low": bounds.low,
+                "high": bounds.high,
+                "step": bounds.step,
+                "nudge": name not in ranges,
+            }
+            for name, bounds in self._sliders.items()
         ]
         with self.hold_sync():
+            self.set_trait("_name", evaluation.name)
             self.set_trait("_inputs", sliders)
             self.set_trait("_svg", draw.svg(self._scene, state={}))
             self.set_trait("_chart", self._charted())
             self._show("")
-        self.observe(self._follow, [*ranges])
+        self.observe(self._follow, [*self._sliders])
 
     @property
     def inputs(self) -> dict[str, float]:
@@ -168,7 +188,8 @@ class Playground(Live):
     def _follow(self, change: Any) -> None:
         problem, form = "", _form(self._moment)
         try:
-            self._moment = self._evaluation.at(self.inputs)
+            if change["name"] in self._ranges:
+                self._moment = self._evaluation.at(self.inputs)
         except Exception as error:  # the learner's function: what it says belongs on the screen
             problem = f"{type(error).__name__}: {error}"
         with self.hold_sync():
@@ -187,10 +208,11 @@ class Playground(Live):
         self.set_trait(
             "_shown",
             {
-                "at": self.inputs,
+                "at": {name: float(getattr(self, name)) for name in self._sliders},
                 "value": number(self._moment.value),
                 "gradients": {name: number(each) for name, each in self._moment.gradients.items()},
                 "sentence": self._sentence(),
+                "secant": self._secant(),
                 "problem": problem,
                 "state": self._fitted(),
                 "thumbnails": self._thumbnails(),
@@ -200,10 +222,25 @@ class Playground(Live):
     def _sentence(self) -> str:
         point = ", ".join(f"{name} = {number(at)}" for name, at in self.inputs.items())
         slopes = [
-            f"∂f/∂{name} = {number(gradient)}, so a little more {name} {_effect(gradient)}"
+            f"∂{self._name}/∂{name} = {number(gradient)}, so a little more {name} {_effect(gradient)}"
             for name, gradient in self._moment.gradients.items()
         ]
-        return f"At {point} the value is {number(self._moment.value)}. {'; '.join(slopes)}."
+        secant = self._secant()["words"] if NUDGE in self._sliders else ""
+        return f"At {point} the value is {number(self._moment.value)}. {'; '.join(slopes)}. {secant}".strip()
+
+    def _secant(self) -> dict[str, Any]:
+        """The function a step h farther on, and the slope of the line from here to there."""
+        if NUDGE not in self._sliders:
+            return {}
+        ((name, at),), h = self.inputs.items(), float(getattr(self, NUDGE))
+        there = float(self._evaluation.along(name, [at + h], {})[0])
+        (tangent,) = self._moment.gradients.values()
+        rise = there - self._moment.value
+        slope = rise / h
+        words = f"From {name} to {name} + h the value changes by {number(rise)}: divided by h = {number(h)}, "
+        words += f"the secant has the slope {number(slope)}. The tangent has {number(tangent)}: "
+        words += f"the difference is {number(slope - tangent)}."
+        return {"value": finite(there), "slope": finite(slope), "text": number(slope), "words": words}
 
     # ------------------------------------------------------------ the graph
 
@@ -225,7 +262,9 @@ class Playground(Live):
                 texts |= {Change(node.element, "value", room), Change(node.element, "gradient", room)}
         texts |= {Change(f"e{edge}", "flow", _ROOM_FOR_FLOW) for edge in self._moment.flows}
         told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
-        return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)))
+        timeline = Timeline(self._moment.graph, (), (), tuple(told))
+        both = [draw.scene(timeline, direction=way) for way in ("LR", "TB")]
+        return max(both, key=lambda scene: min(ROOM[0] / scene.width, ROOM[1] / scene.height))
 
     def _state(self) -> State:
         return _state(self._moment)
@@ -290,13 +329,12 @@ class Playground(Live):
 
     def _without_kernel(self) -> tuple[dict[str, Any], str]:
         """Of one or two inputs a page knows all answers: one for each place where a slider can stand."""
-        if len(self._ranges) > len(_PLACES):
+        if len(self._sliders) > len(_PLACES):
             return {}, _NO_ANSWERS
-        stops = {
-            name: _stops(bounds, _PLACES[len(self._ranges) - 1]) for name, bounds in self._ranges.items()
-        }
-        grid = {name: sorted({*stops[name][1], at}) for name, at in self.inputs.items()}
-        asked = Playground(self._evaluation.function, self._ranges)
+        most = _PLACES[len(self._sliders) - 1]
+        stops = {name: _stops(bounds, most) for name, bounds in self._sliders.items()}
+        grid = {name: sorted({*stops[name][1], float(getattr(self, name))}) for name in self._sliders}
+        asked = Playground(self._evaluation, self._ranges, self._sliders.get(NUDGE))
         asked.close()  # nobody sees it
         pictures: dict[str, int] = {}
         answers = []
@@ -327,11 +365,17 @@ class Playground(Live):
             else:
                 name = self._along
                 at = place[name], self._moment.value, slopes[name]
-                functions.curve(axes, self._points(), self._chart["values"], name, at)
+                beyond = None
+                if NUDGE in self._sliders and self._secant()["value"] is not None:
+                    beyond = at[0] + float(getattr(self, NUDGE)), self._secant()["value"]
+                named = name, self._name
+                functions.curve(axes, self._points(), self._chart["values"], named, at, beyond)
         return made
 
 
-def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Playground:
+def playground(
+    function: Callable[..., Any], *, secant: bool = False, **ranges: tuple[float, ...]
+) -> Playground:
     """Play with the inputs of ``function``: its graph, its value and its gradients follow the sliders.
 
     The kernel runs the function forward and backward whenever a slider moves.  For one input there is its
@@ -342,9 +386,12 @@ def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Pla
     ----------
     function : callable
         Takes a 0-dimensional tensor for each input, and returns a tensor of one element.
+    secant : bool
+        For a function of one input: a second slider ``h``, and the line through the values at ``x`` and
+        ``x + h`` beside the tangent, with its slope.
     **ranges : tuple of float
         For each input ``(low, high)`` or ``(low, high, step)``.  A slider begins at the default that the
-        function has for it, else in the middle.
+        function has for it, else where every input matters: where no gradient is 0.
 
     Returns
     -------
@@ -356,7 +403,8 @@ def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Pla
     TypeError
         If there is no input, a range is no pair of numbers, or the function gives no tensor.
     ValueError
-        If a range is empty or not finite, or an input is called like a trait that every widget has.
+        If a range is empty or not finite, or an input is called like a trait that every widget has, or a
+        secant is asked for beside several inputs.
     RuntimeError
         If the function gives more than one number, or one that does not depend on the inputs.
 
@@ -364,20 +412,61 @@ def playground(function: Callable[..., Any], **ranges: tuple[float, ...]) -> Pla
     --------
     >>> board = playground(lambda a, b: a * b, a=(-2, 2), b=(0, 10))
     >>> board
-    Playground(a=0.0, b=5.0)
+    Playground(a=0.8, b=6.0)
     >>> board.a = 1.5
     >>> board.value, board.gradients
-    (7.5, {'a': 5.0, 'b': 1.5})
+    (9.0, {'a': 6.0, 'b': 1.5})
     """
     if not callable(function):
         raise TypeError(f"playground() needs a function, and got {type(function).__name__}")
     if not ranges:
         raise TypeError("playground() needs an input to move, as in playground(f, a=(-2, 2))")
     for name in ranges:
-        if hasattr(Playground, name):
+        if hasattr(Playground, name) or (secant and name == NUDGE):
             raise ValueError(f"every widget has a {name!r} of its own: call the function's input otherwise")
+    if secant and len(ranges) > 1:
+        raise ValueError(f"a secant is drawn for a function of one input, not of {', '.join(ranges)}")
     starts = _defaults(function)
-    return Playground(function, {name: _range(name, given, starts) for name, given in ranges.items()})
+    sliders = {name: _range(name, given, starts) for name, given in ranges.items()}
+    evaluation = Evaluation(function, [*ranges], own_name(function))
+    (first, *_) = sliders.values()
+    small = _nice_step(first.step * 20)
+    nudge = _range(NUDGE, (small, (first.high - first.low) / 2, small), {}) if secant else None
+    return Playground(evaluation, _alive(evaluation, sliders), nudge and _placed(nudge, 0.35))
+
+
+def _alive(evaluation: Evaluation, sliders: Mapping[str, _Range]) -> dict[str, _Range]:
+    """The sliders where they begin: of some places the first at which all inputs matter, or most of them."""
+    best: tuple[int, dict[str, _Range]] | None = None
+    for turn in range(len(_PARTS)):
+        places = {
+            name: _placed(bounds, _PARTS[(turn + 3 * k) % len(_PARTS)])
+            for k, (name, bounds) in enumerate(sliders.items())
+        }
+        try:
+            moment = evaluation.at({name: bounds.start for name, bounds in places.items()})
+        except Exception:  # there is no value there; where there is none anywhere, the first place tells why
+            best = best or (-1, places)
+            continue
+        told = [moment.value, *moment.gradients.values()]
+        alive = sum(math.isfinite(each) and abs(each) >= 1e-3 for each in told)
+        if best is None or alive > best[0]:
+            best = alive, places
+        if alive == len(told):
+            break
+    assert best is not None
+    return best[1]
+
+
+def _placed(bounds: _Range, part: float) -> _Range:
+    """The range with a start, on a step of the slider and not at 0, unless the function has a default."""
+    if not math.isnan(bounds.start):
+        return bounds
+    length = bounds.high - bounds.low
+    start = min(bounds.high, bounds.low + round(part * length / bounds.step) * bounds.step)
+    if abs(start) < bounds.step / 2:
+        start += bounds.step if start + bounds.step <= bounds.high else -bounds.step
+    return replace(bounds, start=float(f"{start:.12g}"))
 
 
 def _defaults(function: Callable[..., Any]) -> dict[str, float]:
@@ -399,9 +488,7 @@ def _range(name: str, given: Any, starts: Mapping[str, float]) -> _Range:
     if not 0 < step <= high - low:
         raise ValueError(f"the step of {name} must lie between 0 and {high - low:g}, got {step:g}")
     start = starts.get(name, math.nan)
-    if not low <= start <= high:
-        start = min(high, low + round((high - low) / 2 / step) * step)
-    return _Range(low, high, step, float(f"{start:.12g}"))
+    return _Range(low, high, step, float(start) if low <= start <= high else math.nan)
 
 
 def _nice_step(length: float) -> float:

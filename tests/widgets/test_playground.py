@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import traitlets
 
@@ -36,8 +37,18 @@ def pictures(widget: Any) -> list[tuple[str, str]]:
     return drawn
 
 
-def test_a_slider_begins_at_the_functions_default_or_in_the_middle() -> None:
-    assert repr(make()) == "Playground(a=0.0, b=2.0)"
+def test_a_slider_begins_at_the_functions_default_or_where_gradients_live() -> None:
+    assert repr(make()) == "Playground(a=0.8, b=2.0)"
+    wide = {"x": (-2, 2), "w": (-2, 2), "b": (-2, 2)}
+    for function in (
+        lambda x, w, b: (w * x + b) ** 2,
+        lambda x, w, b: (x - 0.8).relu() * w * b,
+        lambda x, w, b: (-x - 0.5).relu() + w.sin() * b,
+    ):
+        board = ak.playground(function, **wide)
+        assert all(abs(each) >= 1e-3 for each in (board.value, *board.gradients.values())), board
+        assert 0.0 not in board.inputs.values()
+    assert ak.playground(lambda x: x.round(), x=(-1, 1)).gradients == {"x": 0.0}
 
 
 def test_value_and_gradients_follow_and_stay_in_range() -> None:
@@ -125,6 +136,7 @@ def test_an_error_in_the_function_is_shown_and_passes() -> None:
 
 def test_where_the_function_is_not_finite(open_page: Callable[..., Any]) -> None:
     board = ak.playground(lambda a: a.log(), a=(-1, 1))
+    board.a = 0.0
     (shown,) = show(open_page(), board)
     assert shown.locator.locator(".ak-result").inner_text() == "−inf"
     board.a = -0.5
@@ -143,6 +155,7 @@ NUMBERS = """(root) => Object.fromEntries([...root.querySelectorAll("[data-eleme
 
 def test_sliders_and_keys_reach_python_and_its_numbers_the_screen(open_page: Callable[..., Any]) -> None:
     board = make()
+    board.a = 0.0
     (shown,) = show(open_page(), board)
     page, place = shown.page, shown.locator
     place.get_by_label("a", exact=True).focus()
@@ -186,3 +199,100 @@ def test_tab_leads_to_all_and_shows_where_it_is(open_page: Callable[..., Any]) -
         places.add(page.evaluate("document.activeElement.ariaLabel || document.activeElement.textContent"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineWidth") == "2px"
     assert {"a", "b", "a, as a number", "Back to the start"} <= places
+
+
+def cube(x: Any) -> Any:
+    return x**3 - x
+
+
+def three(x: Any, w: Any, b: Any) -> Any:
+    return (w * x + b - 2) ** 2
+
+
+def boxes(place: Any, *selectors: str) -> list[dict[str, float]]:
+    return [box for each in selectors for one in place.locator(each).all() if (box := one.bounding_box())]
+
+
+def lies_in(inner: dict[str, float], outer: dict[str, float]) -> bool:
+    return all(
+        outer[at] - 0.5 <= inner[at] and inner[at] + inner[size] <= outer[at] + outer[size] + 0.5
+        for at, size in (("x", "width"), ("y", "height"))
+    )
+
+
+@pytest.mark.parametrize("width", [720, 800, 1280])
+def test_all_of_it_is_seen_at_once(width: int, open_page: Callable[..., Any]) -> None:
+    boards = (
+        ak.playground(cube, x=(-2, 2), secant=True),
+        make(),
+        ak.playground(three, x=(-2, 2), w=(-2, 2), b=(-1, 3)),
+    )
+    page = open_page(viewport={"width": width, "height": 720})
+    for shown in show(page, *boards):
+        page.wait_for_timeout(150)
+        (whole,) = boxes(shown.locator, ".ak-playground")
+        assert whole["height"] <= 700
+        (sliders,), (chart,) = boxes(shown.locator, ".ak-sliders"), boxes(shown.locator, ".ak-chart")
+        assert sliders["x"] + sliders["width"] <= chart["x"] and chart["width"] > 250, "side by side"
+        (stage,) = boxes(shown.locator, ".ak-stage")
+        drawn = boxes(shown.locator, ".ak-stage [data-part=box]")
+        assert len(drawn) > 2 and all(lies_in(box, stage) for box in drawn)
+        inside = boxes(shown.locator, ".ak-input > *", ".ak-headline", ".ak-difference:visible")
+        assert all(lies_in(box, sliders) for box in inside)
+        drawn_wide = shown.locator.locator(".ak-chart").evaluate("(e) => e.viewBox.baseVal.width")
+        assert abs(chart["width"] / drawn_wide - 1) < 0.02, "the chart's letters have their own size"
+
+
+def test_it_is_called_as_the_function_is(open_page: Callable[..., Any]) -> None:
+    doubled = lambda x: 2 * x  # noqa: E731
+    assert ak.playground(doubled, x=(0, 1))._name == "doubled"
+    assert ak.playground(lambda x: 2 * x, x=(0, 1))._name == "f"
+    (shown,) = show(open_page(), ak.playground(cube, x=(-2, 2)))
+    assert shown.locator.locator(".ak-headline").inner_text().startswith("cube(x) = ")
+    assert shown.locator.locator(".ak-slope-label").inner_text() == "∂cube/∂x"
+    assert "cube" in shown.locator.locator("[role=group]").first.get_attribute("aria-label")
+
+
+def test_a_hand_drags_on_the_curve_and_on_the_contour(open_page: Callable[..., Any]) -> None:
+    board, bowl_board = ak.playground(cube, x=(-2, 2)), make()
+    one, two = show(open_page(viewport={"width": 1000, "height": 1500}), board, bowl_board)
+    for shown in (one, two):
+        (dot,) = boxes(shown.locator, ".ak-dot")
+        (frame,) = boxes(shown.locator, ".ak-chart > svg")
+        x, y = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
+        mouse = shown.page.mouse
+        mouse.move(x, y)
+        mouse.down()
+        mouse.move(frame["x"] + frame["width"] / 4, frame["y"] + frame["height"] / 4)
+        mouse.up()
+        mouse.move(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
+    one.page.wait_for_timeout(100)
+    assert board.x == -1.0 and bowl_board.inputs == {"a": -1.0, "b": 2.0}
+    two.update()
+    (dot,) = boxes(two.locator, ".ak-dot")
+    (frame,) = boxes(two.locator, ".ak-chart > svg")
+    assert abs(dot["x"] + dot["width"] / 2 - frame["x"] - frame["width"] / 4) < 2
+
+
+def test_the_secant_comes_to_the_tangent_as_h_grows_small(open_page: Callable[..., Any]) -> None:
+    board = ak.playground(cube, x=(-2, 2), secant=True)
+    assert "h" not in board.inputs and board.x + board.h <= 2
+    gaps = []
+    for h in (1.0, 0.1, 0.01):
+        board.h = h
+        secant = board._shown["secant"]
+        np.testing.assert_allclose(secant["slope"], 3 * 0.8**2 + 3 * 0.8 * h + h * h - 1, rtol=1e-3)
+        gaps.append(secant["slope"] - board.gradients["x"])
+        assert number(gaps[-1]) in secant["words"] and secant["words"] in board._sentence()
+    assert gaps == sorted(gaps, reverse=True) and gaps[-1] < 0.03
+    board.h = 1.0
+    (shown,) = show(open_page(), board)
+    ends = [shown.locator.locator(each).get_attribute("d") for each in (".ak-tangent", ".ak-secant")]
+    assert ends[0] != ends[1] and len(boxes(shown.locator, ".ak-beyond")) == 1
+    assert shown.locator.locator(".ak-difference").inner_text() == board._shown["secant"]["words"]
+    shown.locator.get_by_label("h", exact=True).press("ArrowLeft")
+    shown.page.wait_for_timeout(50)
+    assert board.h == 0.99 and len(pictures(board)) == 2
+    for wrong in ({"a": (0, 1), "b": (0, 1)}, {"h": (0, 1)}):
+        with pytest.raises(ValueError, match=r"of one input|of its own"):
+            ak.playground(lambda *args: sum(args), secant=True, **wrong)

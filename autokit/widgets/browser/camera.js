@@ -18,7 +18,7 @@ const LARGEST = 1.25; // how far a small picture is blown up to fit
 /**
  * @param {SVGSVGElement} svg @param {HTMLElement} node the frame that it is put into
  * @param {{ left: number, top: number, width: number, height: number }} paper
- * @param {() => string[]} lit the elements that the step at hand touches
+ * @param {(() => string[]) | null} lit the elements that the step at hand touches; null shows all, always
  * @param {(name: string) => Element | undefined} find
  * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
  */
@@ -61,7 +61,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
   function home() {
     placed = true;
     cancelAnimationFrame(gliding);
-    if (fitting() >= readable()) return whole();
+    if (!lit || fitting() >= readable()) return whole();
     const { w, h: tall } = frame;
     const scale = readable();
     center(left + Math.min(width, w / scale) / 2, top + Math.min(height, tall / scale) / 2, scale);
@@ -184,7 +184,7 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
     /** Where a point of the picture is on the sheet, as a CSS transform. @param {DOMPoint} point */
     at: ({ x, y }) => `translate(${(x - left) * drawn}px, ${(y - top) * drawn}px) scale(${drawn})`,
     fit() {
-      untouched = fitting() >= readable();
+      untouched = !lit || fitting() >= readable();
       cancelAnimationFrame(gliding);
       whole();
     },

@@ -86,7 +86,56 @@ export function makeChart({ width, height, x, y, names, label, power, plain }) {
   const over = s("g", {});
   const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "ak-chart", role: "img",
       "aria-label": label }, axes, inner, over);
-  return { svg, inner, over, px, py };
+  /** What lies under the pointer, in the numbers of the axes and within them. @param {MouseEvent} event */
+  function under(event) {
+    const { x: across, y: down } =
+      new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    const parts = [(across - left) / frame.width, 1 - (down - top) / frame.height];
+    const ends = [x, y];
+    return parts.map((part, k) => ends[k][0] + Math.max(0, Math.min(1, part)) * (ends[k][1] - ends[k][0]));
+  }
+  return { svg, inner, over, px, py, under };
+}
+
+/** @typedef {ReturnType<typeof makeChart>} Chart */
+
+/**
+ * Draw in a seat as wide as it is, so that letters keep their size, and anew when its width changes.
+ * @param {HTMLElement} seat @param {(width: number) => void} draw @param {AbortSignal} signal
+ * @returns {() => void} which draws at once
+ */
+export function drawnIn(seat, draw, signal) {
+  let width = 0;
+  const wide = () => Math.max(250, Math.round(seat.clientWidth || 400));
+  const now = () => draw((width = wide()));
+  const again = () => seat.isConnected && wide() !== width && now();
+  const resized = new ResizeObserver(() => requestAnimationFrame(again));
+  resized.observe(seat);
+  signal.addEventListener("abort", () => resized.disconnect());
+  return now;
+}
+
+/** A grid with points between its own, on curves through these (Catmull and Rom's), so that contours bend.
+ * @param {(number | null)[][]} rows @returns {(number | null)[][]} */
+export function finer(rows) {
+  const across = rows.map(between);
+  const columns = across[0].map((_, k) => between(across.map((row) => row[k])));
+  return columns[0].map((_, k) => columns.map((column) => column[k]));
+}
+
+/** @param {(number | null)[]} values @returns {(number | null)[]} with two more between each and the next */
+function between(values) {
+  const last = values.length - 1;
+  return values.flatMap((b, k) => {
+    const c = values[k + 1];
+    if (k === last) return [b];
+    if (b === null || c === null) return [b, null, null];
+    const a = values[k - 1] ?? 2 * b - c;
+    const d = values[k + 2] ?? 2 * c - b;
+    const at = (/** @type {number} */ t) => b + (t / 2) * (c - a + t * (2 * a - 5 * b + 4 * c - d
+      + t * (3 * (b - c) + d - a)));
+    return [b, at(1 / 3), at(2 / 3)];
+  });
 }
 
 /** A line through points; a null leaves a gap.
@@ -136,9 +185,10 @@ export function contourPath(rows, level, px, py) {
 }
 
 /** The lines of a contour, from deep to faint as the values rise.
- * @param {(number | null)[][]} rows @param {number[]} levels @param {[number, number]} x
+ * @param {(number | null)[][]} grid @param {number[]} levels @param {[number, number]} x
  * @param {[number, number]} y @param {{ px: (x: number) => number, py: (y: number) => number }} scale */
-export function contourLines(rows, levels, x, y, { px, py }) {
+export function contourLines(grid, levels, x, y, { px, py }) {
+  const rows = finer(grid);
   const across = (/** @type {number} */ i) => px(x[0] + (i / (rows[0].length - 1)) * (x[1] - x[0]));
   const up = (/** @type {number} */ j) => py(y[0] + (j / (rows.length - 1)) * (y[1] - y[0]));
   return levels.map((level, k) => {

@@ -20,9 +20,9 @@ export function heldBy(text) {
 /**
  * @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
  * @param {(element: string) => void} onSelect called with an element's name, or with ""
- * @param {AbortSignal} signal
+ * @param {AbortSignal} signal @param {boolean} [whole] whether all of it is shown, however small it gets
  */
-export function makePicture(markup, name, onSelect, signal) {
+export function makePicture(markup, name, onSelect, signal, whole = false) {
   const stage = h("div", { className: "ak-stage" });
   const zooms = [iconButton(ICONS.minus, "Zoom out"), iconButton(ICONS.plus, "Zoom in"),
     iconButton(ICONS.fit, "Fit the whole graph")];
@@ -68,7 +68,7 @@ export function makePicture(markup, name, onSelect, signal) {
     }
     elements = new Map([...svg.querySelectorAll("[data-element]")]
       .map((group) => [group.getAttribute("data-element") ?? "", group]));
-    camera = makeCamera(svg, stage, { left, top, width, height }, attended,
+    camera = makeCamera(svg, stage, { left, top, width, height }, whole ? null : attended,
       (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined,
       onSelect, listening(listeners.signal));
   }

@@ -1,31 +1,37 @@
 /**
  * The playground: sliders on the inputs of a function, its graph with the numbers of this moment, and its
- * chart.
+ * chart, in which a hand may move the inputs too.
  *
  * The kernel computes; this file sends where the sliders stand and shows what comes back. Where no answer
  * comes, it says for which inputs the numbers on the screen hold.
  *
- * @typedef {{ name: string, low: number, high: number, step: number }} Input
+ * @typedef {{ name: string, low: number, high: number, step: number, nudge: boolean }} Input the nudge is the
+ *   secant's step
  * @typedef
  *   {{ at: Record<string, number>, value: string, gradients: Record<string, string>, sentence: string,
- *   problem: string,
+ *   problem: string, secant: { value: number | null, slope: number | null, text: string, words: string },
  *   state: import("./picture.js").Shown, thumbnails: Record<string, Record<string, string>> }} Moment
  * @typedef {{ kind: "curve", names: string[], values: (number | null)[] }} Curve
  * @typedef {{ kind: "contour", names: string[], values: (number | null)[][], levels: number[] }} Contour
  */
 
-import { contourLines, extent, linePath, makeChart } from "./chart.js";
+import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
 import { h, s } from "./dom.js";
 import { ownKeys } from "./keys.js";
-import { numberOf, withMinus } from "./numbers.js";
+import { withMinus } from "./numbers.js";
 import { makePicture } from "./picture.js";
 
 const PATIENCE = 2500; // milliseconds until the kernel is said not to answer
 const SETTLED = 500; // and until a moment that rests is read out
 
-/** A slider with a field for its number, and the gradient.
- * @param {Input} input @param {(value: number) => void} onMove @param {AbortSignal} signal */
-function makeSlider(input, onMove, signal) {
+/** The number nearest to `value` on which a slider can stand. @param {Input} input @param {number} value */
+const snapped = ({ low, high, step }, value) => Math.max(low, Math.min(high,
+  Number((low + step * Math.round((value - low) / step)).toPrecision(12))));
+
+/** A slider with a field for its number, and what is told beside it, as the gradient.
+ * @param {Input} input @param {string} told @param {(value: number) => void} onMove
+ * @param {AbortSignal} signal */
+function makeSlider(input, told, onMove, signal) {
   const { name, low, high, step } = input;
   const range = h("input", { type: "range", min: low, max: high, step, className: "ak-slide",
       "aria-label": name });
@@ -34,7 +40,7 @@ function makeSlider(input, onMove, signal) {
   const gradient = h("output", { className: "ak-slope" });
   const node = h("div", { className: "ak-input" }, h("span", { className: "ak-input-name" }, name),
     range, field,
-    h("span", { className: "ak-slope-label" }, `∂f/∂${name}`), gradient);
+    h("span", { className: "ak-slope-label" }, told), gradient);
   range.addEventListener("input", () => onMove(Number(range.value)), { signal });
   const kept = (/** @type {number} */ value) => Math.max(low, Math.min(high, value));
   const enter = () => field.value !== "" && onMove(kept(Number(field.value)));
@@ -46,9 +52,7 @@ function makeSlider(input, onMove, signal) {
     const moves = { ArrowUp: 1, ArrowDown: -1,
       ...(event.target === range ? { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10 } : {}) };
     const move = moves[event.key];
-    if (move)
-      onMove(Number((low + step * Math.round((kept(Number(range.value) + move * step) - low) / step))
-        .toPrecision(12)));
+    if (move) onMove(snapped(input, Number(range.value) + move * step));
     else if (event.key === "Enter" && event.target === field && !event.shiftKey) enter();
     else return;
     event.preventDefault();
@@ -56,13 +60,13 @@ function makeSlider(input, onMove, signal) {
   }, { signal });
   return {
     node, range, field,
-    /** @param {number} value @param {string} slope */
-    show(value, slope) {
+    /** @param {number} value @param {string} slope in words @param {number | null} size */
+    show(value, slope, size) {
       if (Number(range.value) !== value) range.value = String(value);
       if (document.activeElement !== field || Number(field.value) !== value)
         field.value = String(Number(value.toPrecision(6)));
       gradient.textContent = slope;
-      gradient.dataset.sign = slope.startsWith("−") ? "−" : numberOf(slope) === 0 ? "" : "+";
+      gradient.dataset.sign = !size ? "" : size < 0 ? "−" : "+";
     },
   };
 }
@@ -79,7 +83,10 @@ export function arrowEnd(place, slope, ends) {
 function render({ model, el }) {
   const listeners = new AbortController();
   const { signal } = listeners;
-  /** @type {Input[]} */ const inputs = model.get("_inputs");
+  /** @type {Input[]} */ const all = model.get("_inputs");
+  const inputs = all.filter((input) => !input.nudge);
+  const nudge = all.find((input) => input.nudge);
+  /** @type {string} */ const name = model.get("_name");
   /** @returns {Moment} */ const moment = () => model.get("_shown");
   let waiting = 0;
   let resting = 0;
@@ -94,101 +101,145 @@ function render({ model, el }) {
     }
   }
 
-  const sliders = inputs.map((input) => makeSlider(input, (value) => {
-    set({ [input.name]: value });
+  /** @param {Record<string, number>} places */
+  function move(places) {
+    set(places);
     update();
-  }, signal));
+  }
+  const told = (/** @type {Input} */ input) =>
+    input.nudge ? "secant" : `∂${name.length > 8 ? "f" : name}/∂${input.name}`;
+  const sliders = all.map((input) => makeSlider(input, told(input), (value) => move({ [input.name]: value }),
+    signal));
   const picture = makePicture(model.get("_svg"), "The graph of the function, with its values and gradients",
-    (element) => set({ selected: element }), signal);
+    (element) => set({ selected: element }), signal, true);
   const value = h("output", { className: "ak-result" });
   const reset = h("button", { type: "button", className: "ak-button" }, "Back to the start");
   const note = h("p", { className: "ak-note", role: "status" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
   const seat = h("div", { className: "ak-seat" });
+  const difference = h("p", { className: "ak-difference", hidden: !nudge });
   const counted = inputs.length === 1 ? "an input" : `${inputs.length} inputs`;
   const root = h("div", { className: "ak-player ak-live ak-playground", role: "group",
-    "aria-label": `Playground with ${counted}: ${inputs.map((i) => i.name).join(", ")}` },
+    "aria-label": `Playground of ${name} with ${counted}: ${inputs.map((i) => i.name).join(", ")}` },
     h("div", { className: "ak-main" }, picture.node),
     h("div", { className: "ak-desk" },
       h("div", { className: "ak-sliders" },
         h("p", { className: "ak-headline" },
-          h("span", {}, `f(${inputs.map((input) => input.name).join(", ")}) = `), value),
-        ...sliders.map((slider) => slider.node), h("div", { className: "ak-row" }, reset), note, sentence),
+          h("span", {}, `${name}(${inputs.map((input) => input.name).join(", ")}) = `), value),
+        ...sliders.map((slider) => slider.node), difference, h("div", { className: "ak-row" }, reset), note,
+        sentence),
       seat));
-  const start = Object.fromEntries(inputs.map((input) => [input.name, model.get(input.name)]));
-  reset.addEventListener("click", () => {
-    set(start);
-    update();
-  }, { signal });
+  const start = Object.fromEntries(all.map((input) => [input.name, model.get(input.name)]));
+  reset.addEventListener("click", () => move(start), { signal });
 
   // ---- the chart: drawn once, and then only its point moves
 
   /** @type {(at: number[], value: number | null, slopes: number[]) => void} */ let point = () => {};
 
-  function drawChart() {
+  /** Let a hand move the inputs that are the chart's axes.
+   * @param {import("./chart.js").Chart} frame @param {Input[]} axes */
+  function drag({ svg, under }, axes) {
+    const here = (/** @type {PointerEvent} */ event) => {
+      const at = under(event);
+      move(Object.fromEntries(axes.map((input, k) => [input.name, snapped(input, at[k])])));
+    };
+    svg.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      svg.setPointerCapture(event.pointerId);
+      here(event);
+    }, { signal });
+    svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && here(event),
+      { signal });
+  }
+
+  /** @param {number} width */
+  function drawChart(width) {
     /** @type {Curve | Contour} */ const chart = model.get("_chart");
-    const ends = chart.names.map((name) =>
-      /** @type {[number, number]} */
-    ((({ low, high }) => [low, high])(/** @type {Input} */ (inputs.find((i) => i.name === name)))));
-    if (chart.kind === "curve") {
-      const [low, high] = ends[0];
-      const frame = makeChart({ width: 440, height: 270, x: ends[0], y: extent(chart.values),
-          names: [chart.names[0], inputs.length === 1 ? `f(${chart.names[0]})` : "f"],
-        label: `The curve of the function along ${chart.names[0]}, with its tangent` });
-      const last = chart.values.length - 1;
-      frame.inner.append(s("path",
-          { class: "ak-curve", d: linePath(chart.values.map((v, k) => [low + (k / last) * (high - low), v]),
-          frame.px, frame.py) }));
-      const tangent = s("path", { class: "ak-tangent" });
-      const dot = s("circle", { class: "ak-dot", r: 5 });
-      frame.inner.append(tangent, dot);
-      point = ([at], v, [slope]) => {
-        const shown = v !== null && Number.isFinite(slope);
-        dot.setAttribute("display", v === null ? "none" : "inline");
-        tangent.setAttribute("d",
-          shown ? linePath([[low, v + slope * (low - at)], [high, v + slope * (high - at)]], frame.px,
-          frame.py) : "");
-        if (v !== null) dot.setAttribute("transform", `translate(${frame.px(at)} ${frame.py(v)})`);
-      };
-      seat.replaceChildren(frame.svg);
-    } else {
-      const label = `The contour of the function over ${chart.names.join(" and ")}, `
-        + "with its gradient as an arrow";
-      const frame = makeChart({ width: 440, height: 330, x: ends[0], y: ends[1],
-        names: /** @type {[string, string]} */ (chart.names), plain: true, label });
-      frame.inner.append(...contourLines(chart.values, chart.levels, ends[0], ends[1], frame));
-      const shaft = s("path", { class: "ak-shaft" });
-      const head = s("polygon", { class: "ak-head", points: "0,0 -11,-5.5 -11,5.5" });
-      const dot = s("circle", { class: "ak-dot", r: 5 });
-      frame.over.append(shaft, head, dot);
-      point = (at, _, slopes) => {
-        const end = arrowEnd(at, slopes, ends);
-        const [x, y] = [frame.px(at[0]), frame.py(at[1])];
-        dot.setAttribute("transform", `translate(${x} ${y})`);
-        for (const part of [shaft, head]) part.setAttribute("display", end ? "inline" : "none");
-        if (!end) return;
-        const [x1, y1] = [frame.px(end[0]), frame.py(end[1])];
-        shaft.setAttribute("d", `M${x},${y}L${x1},${y1}`);
-        head.setAttribute("transform",
-          `translate(${x1} ${y1}) rotate(${(Math.atan2(y1 - y, x1 - x) * 180) / Math.PI})`);
-      };
-      seat.replaceChildren(frame.svg);
-    }
+    const axes = chart.names.map((each) =>
+      /** @type {Input} */ (inputs.find((input) => input.name === each)));
+    const frame = chart.kind === "curve" ? drawCurve(chart, axes[0], width) : drawContour(chart, axes, width);
+    drag(frame, axes);
+    seat.replaceChildren(frame.svg);
+  }
+
+  /** @param {Curve} chart @param {Input} input @param {number} width */
+  function drawCurve(chart, { name: along, low, high }, width) {
+    const frame = makeChart({ width, height: Math.min(264, 0.64 * width), x: [low, high],
+      y: extent(chart.values), names: [along, inputs.length === 1 ? `${name}(${along})` : name],
+      label: `The curve of the function along ${along}, with its tangent${nudge ? " and a secant" : ""}` });
+    const last = chart.values.length - 1;
+    const line = (/** @type {readonly [number, number | null][]} */ points) =>
+      linePath([...points], frame.px, frame.py);
+    const curve = chart.values.map((v, k) =>
+      /** @type {[number, number | null]} */ ([low + (k / last) * (high - low), v]));
+    const [tangent, secant, rise] = ["tangent", "secant", "rise"].map((kind) =>
+      s("path", { class: `ak-${kind}` }));
+    const [beyond, dot] = ["ak-dot ak-beyond", "ak-dot"].map((kind) => s("circle", { class: kind, r: 5 }));
+    frame.inner.append(s("path", { class: "ak-curve", d: line(curve) }), tangent, dot);
+    if (nudge) dot.before(rise, secant, beyond);
+    const stand = (/** @type {Element} */ mark, /** @type {number} */ at, /** @type {number | null} */ v) => {
+      mark.setAttribute("display", v === null ? "none" : "inline");
+      if (v !== null) mark.setAttribute("transform", `translate(${frame.px(at)} ${frame.py(v)})`);
+    };
+    point = ([at], v, [slope]) => {
+      const through = (/** @type {number | null} */ by) => (v === null || by === null || !Number.isFinite(by)
+        ? "" : line([[low, v + by * (low - at)], [high, v + by * (high - at)]]));
+      tangent.setAttribute("d", through(slope));
+      stand(dot, at, v);
+      const there = nudge ? moment().secant : { value: null, slope: null };
+      const to = at + (nudge ? moment().at[nudge.name] : 0);
+      secant.setAttribute("d", through(there.slope));
+      const legs = there.value === null || v === null ? [] : [[at, v], [to, v], [to, there.value]];
+      rise.setAttribute("d", line(/** @type {[number, number][]} */ (legs)));
+      stand(beyond, to, there.value);
+    };
+    return frame;
+  }
+
+  /** @param {Contour} chart @param {Input[]} axes @param {number} width */
+  function drawContour(chart, axes, width) {
+    const ends = axes.map(({ low, high }) => /** @type {[number, number]} */ ([low, high]));
+    const frame = makeChart({ width, height: Math.min(272, 0.72 * width), x: ends[0], y: ends[1],
+      names: /** @type {[string, string]} */ (chart.names), plain: true,
+      label: `The contour over ${chart.names.join(" and ")}, with the gradient as an arrow` });
+    frame.inner.append(...contourLines(chart.values, chart.levels, ends[0], ends[1], frame));
+    const shaft = s("path", { class: "ak-shaft" });
+    const head = s("polygon", { class: "ak-head", points: "0,0 -11,-5.5 -11,5.5" });
+    const dot = s("circle", { class: "ak-dot", r: 5 });
+    frame.over.append(shaft, head, dot);
+    point = (at, _, slopes) => {
+      const end = arrowEnd(at, slopes, ends);
+      const [x, y] = [frame.px(at[0]), frame.py(at[1])];
+      dot.setAttribute("transform", `translate(${x} ${y})`);
+      for (const part of [shaft, head]) part.setAttribute("display", end ? "inline" : "none");
+      if (!end) return;
+      const [x1, y1] = [frame.px(end[0]), frame.py(end[1])];
+      shaft.setAttribute("d", `M${x},${y}L${x1},${y1}`);
+      const turned = (Math.atan2(y1 - y, x1 - x) * 180) / Math.PI;
+      head.setAttribute("transform", `translate(${x1} ${y1}) rotate(${turned})`);
+    };
+    return frame;
   }
 
   // ---- what the model says
 
-  const stale = () => inputs.some(({ name }) => moment().at[name] !== model.get(name));
+  const stale = () => all.some(({ name }) => moment().at[name] !== model.get(name));
 
   function update() {
     const now = moment();
     value.textContent = now.value;
-    sliders.forEach((slider, k) => slider.show(model.get(inputs[k].name), now.gradients[inputs[k].name]));
+    const slopes = model.get("gradients");
+    sliders.forEach((slider, k) => {
+      const { name: each, nudge: isNudge } = all[k];
+      if (isNudge) slider.show(model.get(each), now.secant.text, now.secant.slope);
+      else slider.show(model.get(each), now.gradients[each], slopes[each]);
+    });
     const { names } = model.get("_chart");
     const number = model.get("value");
-    point(names.map((/** @type {string} */ name) => now.at[name]),
+    point(names.map((/** @type {string} */ each) => now.at[each]),
       typeof number === "number" && Number.isFinite(number) ? number : null,
-      names.map((/** @type {string} */ name) => model.get("gradients")[name]));
+      names.map((/** @type {string} */ each) => slopes[each]));
+    difference.textContent = now.secant.words ?? "";
     note.textContent = now.problem;
     root.toggleAttribute("data-problem", Boolean(now.problem));
     clearTimeout(waiting);
@@ -196,7 +247,7 @@ function render({ model, el }) {
     resting = window.setTimeout(() => (sentence.textContent = now.sentence), SETTLED);
     if (stale()) {
       waiting = window.setTimeout(() => {
-        const at = inputs.map(({ name }) => `${name} = ${withMinus(now.at[name])}`).join(", ");
+        const at = all.map((input) => `${input.name} = ${withMinus(now.at[input.name])}`).join(", ");
         note.textContent = `The kernel does not answer: these are the numbers at ${at}.`;
       }, PATIENCE);
     }
@@ -209,18 +260,19 @@ function render({ model, el }) {
     update();
   }
 
+  const chart = drawnIn(seat, (width) => (drawChart(width), update()), signal);
   const mark = () => picture.mark(new Set([model.get("selected")].filter(Boolean)));
   /** @type {[string, () => void][]} */
   const events = [
     ["_shown", follow], ["selected", mark],
     ["_svg", () => picture.replace(model.get("_svg"))],
-    ["_chart", () => drawChart()],
-    ...inputs.map((input) => /** @type {[string, () => void]} */ ([input.name, update])),
+    ["_chart", chart],
+    ...all.map((input) => /** @type {[string, () => void]} */ ([input.name, update])),
   ];
   for (const [trait, call] of events) model.on(`change:${trait}`, call);
   ownKeys(root, signal);
   el.append(root);
-  drawChart();
+  chart();
   follow();
 
   return () => {
