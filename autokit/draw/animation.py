@@ -10,6 +10,7 @@ from autokit.draw.gif import as_gif, check_pace
 from autokit.draw.mpl import Painter
 from autokit.draw.scene import scene
 from autokit.draw.svg import paper, pieces
+from autokit.draw.themes import INK
 from autokit.graphs.model import Timeline
 
 _LINE, _SIZE = 20.0, 14.0
@@ -87,7 +88,7 @@ def _palette(images: list[Any]) -> Any:
 def _caption(lines: list[str], top: float) -> str:
     """The sentence on the paper below the picture."""
     texts = "".join(
-        f'<text x="28" y="{top + 4 + _LINE * i:g}" font-size="{_SIZE:g}" fill="#1f2933">{xml(line)}</text>'
+        f'<text x="28" y="{top + 4 + _LINE * i:g}" font-size="{_SIZE:g}" fill="{INK}">{xml(line)}</text>'
         for i, line in enumerate(lines)
     )
     return f"<g>{texts}</g>"

@@ -1,4 +1,4 @@
-"""A tensor as a small heatmap: a cell for each number, blue above zero, orange below.
+"""A tensor as a small heatmap: a cell for each number, green above zero, purple below.
 
 Sign is told twice, for those who see no colours: where cells are large enough
 a negative one carries a minus, and one that is no finite number a cross.
@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autokit.draw.themes import FRAME, LEVELS, NOT_FINITE, ON_NOT_FINITE, ink_on_shade, shade
 from autokit.graphs.model import Summary
 
 WIDTH, HEIGHT = 72.0, 44.0
@@ -18,12 +19,6 @@ WIDTH, HEIGHT = 72.0, 44.0
 LARGEST = 11.0
 _SMALLEST, _GLYPH = 1.5, 7.0
 _STRIP = 3  # so many times as high as wide is a thin strip
-LEVELS = 8
-_PAPER, _BLUE, _ORANGE, _NOT_FINITE = (243, 244, 246), (33, 102, 172), (191, 87, 0), "#6b7280"
-_FRAME = "#cbd2db"
-
-POSITIVE, NEGATIVE = "#2166ac", "#bf5700"
-"""The full colours of the two signs, told apart in every form of colour blindness."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +90,7 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
                     cross.append(f"M{left:.6g} {middle - reach / 2:.6g}l{reach:.6g} {reach:.6g}")
                     cross.append(f"m0 {-reach:.6g}l{-reach:.6g} {reach:.6g}")
                 elif level < 0:
-                    ink = "#ffffff" if level < -LEVELS // 2 else "#5c2600"
+                    ink = ink_on_shade(level)
                     minus.setdefault(ink, []).append(f"M{left:.6g} {middle:.6g}h{0.4 * size:.6g}")
     order = sorted(level for level in shades if level is not None)
     parts = [
@@ -103,12 +98,12 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
         for level in order
     ]
     if None in shades:
-        parts.append(f'<path d="{"".join(shades[None])}" fill="{_NOT_FINITE}"/>')
-    strokes = [*sorted(minus.items()), *([("#ffffff", cross)] if cross else [])]
+        parts.append(f'<path d="{"".join(shades[None])}" fill="{NOT_FINITE}"/>')
+    strokes = [*sorted(minus.items()), *([(ON_NOT_FINITE, cross)] if cross else [])]
     parts += [f'<path d="{"".join(d)}" fill="none" stroke="{ink}" stroke-width="1.2"/>' for ink, d in strokes]
     parts.append(
         f'<rect x="{x:.6g}" y="{y:.6g}" width="{heat.width:.6g}" height="{heat.height:.6g}"'
-        f' fill="none" stroke="{_FRAME}" stroke-width="0.75"/>'
+        f' fill="none" stroke="{FRAME}" stroke-width="0.75"/>'
     )
     return "".join(parts)
 
@@ -119,12 +114,6 @@ def _level(value: float, scale: float) -> int | None:
         return None
     level = math.ceil(abs(value / scale) * LEVELS) if value else 0
     return level if value > 0 else -level
-
-
-def shade(level: int) -> str:
-    target = _BLUE if level > 0 else _ORANGE
-    part = abs(level) / LEVELS
-    return "#" + "".join(f"{round(a + (b - a) * part):02x}" for a, b in zip(_PAPER, target, strict=True))
 
 
 def _runs(levels: Sequence[int | None]) -> list[tuple[int, int, int | None]]:

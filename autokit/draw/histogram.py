@@ -1,16 +1,14 @@
-"""A large tensor as a small histogram: how many values lie in each bin, blue above zero, orange below."""
+"""A large tensor as a small histogram: how many values lie in each bin, green above zero, purple below."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autokit.draw.heatmap import NEGATIVE, POSITIVE
+from autokit.draw.themes import GREY, MINUS, PLUS
 from autokit.graphs.model import Summary
 
 WIDTH, HEIGHT = 72.0, 30.0
 """The size of the picture, in px."""
-
-_AXIS = "#8b97a5"
 
 
 @dataclass(frozen=True)
@@ -35,17 +33,17 @@ def bars(hist: Histogram, x: float, y: float) -> str:
     """The SVG elements of a histogram whose upper left corner is at ``x``, ``y``; a tick marks zero."""
     wide, most = hist.width / len(hist.counts), max(hist.counts)
     floor = y + hist.height - 3
-    sides: dict[str, list[str]] = {NEGATIVE: [], POSITIVE: []}
+    sides: dict[str, list[str]] = {MINUS: [], PLUS: []}
     for place, count in enumerate(hist.counts):
         if count:
             middle = hist.low + (place + 0.5) / len(hist.counts) * (hist.high - hist.low)
             tall = max(1.0, count / most * (hist.height - 4))
-            sides[NEGATIVE if middle < 0 else POSITIVE].append(
+            sides[MINUS if middle < 0 else PLUS].append(
                 f"M{x + place * wide:.6g} {floor:.6g}v{-tall:.6g}h{wide - 0.5:.6g}v{tall:.6g}z"
             )
     parts = [f'<path d="{"".join(d)}" fill="{colour}"/>' for colour, d in sides.items() if d]
     axis = f"M{x:.6g} {floor:.6g}h{hist.width:.6g}"
     if hist.low <= 0 <= hist.high:
         axis += f"M{x - hist.low / (hist.high - hist.low) * hist.width:.6g} {floor:.6g}v3"
-    parts.append(f'<path d="{axis}" fill="none" stroke="{_AXIS}" stroke-width="0.75"/>')
+    parts.append(f'<path d="{axis}" fill="none" stroke="{GREY}" stroke-width="0.75"/>')
     return "".join(parts)

@@ -14,14 +14,14 @@ from autokit.draw.files import write
 from autokit.draw.image import image
 from autokit.draw.metrics import FONT, fit
 from autokit.draw.svg import paper
-from autokit.draw.themes import recolour
+from autokit.draw.themes import BACKWARD, FORWARD, GREY, INK, MUTED, recolour
 
 _WIDTH, _LEFT, _TOP, _CALLS, _BYTES = 840.0, 16.0, 72.0, 560.0, 300.0
 _TOLD = 12
 _FILL = {
-    "forward": ("#edf4fb", "#2563a8"),
-    "backward": ("#fffaf6", "#a8440a"),
-    "update": ("#e8edf3", "#5b6673"),
+    "forward": ("#edf4fb", FORWARD),
+    "backward": ("#fffaf6", BACKWARD),
+    "update": ("#e8edf3", MUTED),
 }
 _HEAD = "Memory: each value from the call that computes it to the last one that reads it"
 
@@ -35,7 +35,7 @@ def svg(plan: Any) -> str:
     parts = [paper(_WIDTH, 420), _text(_HEAD, _LEFT, 28, 14), _text("calls →, bytes ↓", _LEFT, floor)]
     for x, count, words in ((620, plan.size, "with the plan"), (734, plan.total, "without reuse")):
         parts += [_text(f"{count:,} B", x, floor), _text(words, x, floor + 15)]
-    parts.append(_rect(620, _TOP, 70, plan.size * scale, "#f6f6f4", "#8b97a5"))
+    parts.append(_rect(620, _TOP, 70, plan.size * scale, "#f6f6f4", GREY))
     for at, phase in enumerate(dict.fromkeys([node.phase for node in plan.places])):
         parts += [_rect(_LEFT + 96 * at, 42, 12, 12, *_FILL[phase]), _text(phase, _LEFT + 96 * at + 18, 52)]
     for node, place in plan.places.items():
@@ -91,4 +91,4 @@ def _rect(x: float, y: float, width: float, height: float, fill: str, stroke: st
 
 
 def _text(words: str, x: float, y: float, size: float = 11) -> str:
-    return words and f'<text x="{x:.6g}" y="{y:.6g}" font-size="{size:g}" fill="#1f2933">{xml(words)}</text>'
+    return words and f'<text x="{x:.6g}" y="{y:.6g}" font-size="{size:g}" fill="{INK}">{xml(words)}</text>'

@@ -80,7 +80,7 @@ def scene(
 
     def arranged(direction: str) -> Scene:
         boxes, lines, frames = Arrangement(graph, drawn, texts, direction, asked.show).build(layout)
-        notes = [*_legend(boxes), *_notes(graph, drawn)]
+        notes = [*_legend(boxes, state), *_notes(graph, drawn)]
         return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
 
     if direction != "auto":
@@ -111,7 +111,7 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
     for edge in drawn.edges:
         # On the way back an arrow says what the gradient is multiplied with.
         flow = _factor(edge.local) if edge.source in back and edge.local else ""
-        status = "backward" if edge.source in back else "forward" if edge.requires_grad else "idle"
+        status = "way back" if edge.source in back else "forward" if edge.requires_grad else "idle"
         state[edge.element] = {"status": status, "flow": flow}
     return state
 
@@ -140,14 +140,18 @@ def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]
     return texts
 
 
-def _legend(boxes: Iterable[Box]) -> list[str]:
-    """What the colours of heatmaps mean, where there are any."""
+def _legend(boxes: Iterable[Box], state: State) -> list[str]:
+    """What the colours of numbers mean, and where gradients go, where there are any."""
     thumbnails = [thumbnail.heat for box in boxes for thumbnail in box.card.thumbnails]
     heatmaps = [heat for heat in thumbnails if isinstance(heat, Heatmap)]
-    if not heatmaps:
-        return []
-    finite = all(math.isfinite(value) for heat in heatmaps for value in heat.values)
-    return [f"Cells: blue is above 0, orange below, colourless near 0{'' if finite else ', × not finite'}."]
+    words = ["Green is above 0, purple below"]
+    if heatmaps:
+        words.append("a cell near 0 has no colour")
+    if any(not math.isfinite(value) for heat in heatmaps for value in heat.values):
+        words.append("× is not finite")
+    back = any(fields.get("status") == "backward" for fields in state.values())
+    told = ["Gradients go back along the arrows."] * back + [f"{', '.join(words)}."] * bool(back or heatmaps)
+    return [" ".join(told)] if told else []
 
 
 def _notes(graph: Graph, drawn: Part) -> list[str]:

@@ -11,43 +11,56 @@ import math
 from typing import Any
 
 from autokit.draw.card import BOLD, SIZES, shown_in, text_width
-from autokit.draw.escape import markup, xml
+from autokit.draw.escape import markup, visible, xml
 from autokit.draw.fold import ranges
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.metrics import FONT
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
+from autokit.draw.themes import (
+    ALARM,
+    BACKWARD,
+    CARD,
+    FAINT,
+    FORWARD,
+    GREY,
+    INK,
+    MINUS,
+    MUTED,
+    PAPER,
+    PAPER_EDGE,
+    PLUS,
+    sign_of,
+)
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.graphs.model import NOT_COMPUTED, Graph, Node, State, Timeline
 
-PAPER, PAPER_EDGE = "#fcfcfb", "#e3e5e8"
-_INK, _MUTED, _GRADIENT, _ALARM = "#1f2933", "#5b6673", "#a8440a", "#b42318"
-_GREY, _FAINT, _BLUE = "#8b97a5", "#b4bdc8", "#2563a8"
-_FLOWING = "#d08a5b"
-
 _FILL = {
-    "title": _INK,
-    "unnamed": _MUTED,
+    "title": INK,
+    "unnamed": MUTED,
     "symbol": "#243b53",
-    "value": _INK,
-    "gradient": _GRADIENT,
-    "flow": _GRADIENT,
-    "pending": _GRADIENT,
-    "marks": _ALARM,
+    "value": INK,
+    "gradient": BACKWARD,
+    "flow": BACKWARD,
+    "pending": BACKWARD,
+    "marks": ALARM,
 }
 """The colour of each kind of text; the others are muted."""
 
-_BOX = {
-    "leaf": f'rx="4" fill="#edf4fb" stroke="{_BLUE}" stroke-width="1.5"',
-    "constant": f'rx="4" fill="#f6f6f4" stroke="{_GREY}" stroke-width="1.2" stroke-dasharray="5 3"',
-    "operation": f'rx="14" fill="#ffffff" stroke="{_FAINT}" stroke-width="1.2"',
-    "backward": f'rx="14" fill="#fffaf6" stroke="{_FLOWING}" stroke-width="1.2"',
-    "accumulate": f'rx="4" fill="#edf4fb" stroke="{_BLUE}" stroke-width="1.5"',
-    "failed": f'rx="14" fill="#fef3f2" stroke="{_ALARM}" stroke-width="2"',
-}
-_LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{_FAINT}" stroke-width="1.2" stroke-dasharray="2 4"'
+_SIGNED = {"+": PLUS, "−": MINUS}
+"""That of a number that is not zero, and of the arrow that it goes back along."""
 
-_FORMULA = f' data-role="formula" font-size="{SIZES["formula"]:g}" font-weight="400" fill="{_MUTED}"'
+_BOX = {
+    "leaf": f'rx="4" fill="#edf4fb" stroke="{FORWARD}" stroke-width="1.5"',
+    "constant": f'rx="4" fill="#f6f6f4" stroke="{GREY}" stroke-width="1.2" stroke-dasharray="5 3"',
+    "operation": f'rx="14" fill="{CARD}" stroke="{GREY}" stroke-width="1.2"',
+    "backward": f'rx="14" fill="#fffaf6" stroke="{BACKWARD}" stroke-width="1.2"',
+    "accumulate": f'rx="4" fill="#edf4fb" stroke="{FORWARD}" stroke-width="1.5"',
+    "failed": f'rx="14" fill="#fef3f2" stroke="{ALARM}" stroke-width="2"',
+}
+_LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{GREY}" stroke-width="1.2" stroke-dasharray="2 4"'
+
+_FORMULA = f' data-role="formula" font-size="{SIZES["formula"]:g}" font-weight="400" fill="{MUTED}"'
 
 _ARROW, _ARROW_HALF = 7.0, 3.2
 
@@ -101,7 +114,7 @@ def _frame(frame: Frame) -> str:
     return (
         f'<g data-group="{xml(frame.path)}"><rect data-part="frame" x="{frame.x:g}" y="{frame.y:g}"'
         f' width="{frame.width:g}" height="{frame.height:g}" rx="16" fill="#5b7083" fill-opacity="0.04"'
-        f' stroke="{_FAINT}" stroke-width="0.8"/>{_text(frame.label)}</g>'
+        f' stroke="{FAINT}" stroke-width="0.8"/>{_text(frame.label)}</g>'
     )
 
 
@@ -124,7 +137,7 @@ def _box(box: Box, state: State) -> str:
         f'<rect data-part="box" {size} {_shape(node.kind, status, _is_final(fields))}/>',
     ]
     if node.kind in ("leaf", "accumulate"):
-        parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{_BLUE}"/>')
+        parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{FORWARD}"/>')
     if content.badge:
         plate = content.badge
         parts.append(
@@ -140,7 +153,7 @@ def _box(box: Box, state: State) -> str:
 def _shape(kind: str, status: str, final: bool) -> str:
     shape = _BOX.get(kind, _BOX["operation"])
     if status in ("ready", "current"):
-        colour = _GRADIENT if final else _BLUE
+        colour = BACKWARD if final else FORWARD
         shape = shape[: shape.index(" stroke=")] + f' stroke="{colour}" stroke-width="2.2"'
     return shape
 
@@ -177,7 +190,7 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
         return (
             f'<g data-part="pending-badge"{hidden}><rect x="{plate.x:.6g}" y="{plate.y:.6g}"'
             f' width="{plate.width:.6g}" height="{plate.height:g}" rx="{plate.height / 2:g}"'
-            f' fill="#ffffff" stroke="{_GRADIENT}" stroke-width="1.2"/>'
+            f' fill="{CARD}" stroke="{BACKWARD}" stroke-width="1.2"/>'
             f"{_changing(field, name, shown)}</g>"
         )
     return _changing(
@@ -186,17 +199,19 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
 
 
 def _changing(field: Field, role: str, value: str) -> str:
-    colour = _MUTED if value == NOT_COMPUTED else _FILL.get(role, _MUTED)
+    sign = sign_of(visible(value)) if role in ("value", "gradient", "flow") else ""
+    colour = MUTED if value == NOT_COMPUTED else _SIGNED.get(sign) or _FILL.get(role, MUTED)
+    signed = f' data-sign="{sign}"' if sign else ""
     shown = shown_in(field, value, role)
     return (
         f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
-        f"{_type(role, field.size, field.anchor, colour)}>{xml(shown)}</text>"
+        f"{signed}{_type(role, field.size, field.anchor, colour)}>{xml(shown)}</text>"
     )
 
 
 def _text(line: TextLine) -> str:
     full = f"<title>{xml(line.full)}</title>" if line.full else ""
-    colour = _FILL.get(line.role, _MUTED)
+    colour = _FILL.get(line.role, MUTED)
     type = _type(line.role, SIZES[line.role], line.anchor, colour)
     formula = f"<tspan{_FORMULA}>{xml(line.formula)}</tspan>" if line.formula else ""
     return f'<text x="{line.x:.6g}" y="{line.y:.6g}"{type}>{full}{xml(line.text)}{formula}</text>'
@@ -212,7 +227,11 @@ def _type(role: str, size: float, anchor: str, colour: str) -> str:
 
 
 def _line(line: Line, state: State) -> str:
-    (x2, y2), (x1, y1) = line.points[-1], line.points[-2]
+    edge, fields = line.edge, state.get(line.edge.element, {})
+    status, value = str(fields.get("status") or "idle"), str(fields.get("flow") or "")
+    returns = status == "backward"
+    way = line.points[::-1] if returns else line.points
+    (x2, y2), (x1, y1) = way[-1], way[-2]
     length = math.hypot(x2 - x1, y2 - y1) or 1.0
     ux, uy = (x2 - x1) / length, (y2 - y1) / length
     base = (x2 - _ARROW * ux, y2 - _ARROW * uy)
@@ -221,14 +240,14 @@ def _line(line: Line, state: State) -> str:
         (base[0] - _ARROW_HALF * uy, base[1] + _ARROW_HALF * ux),
         (base[0] + _ARROW_HALF * uy, base[1] - _ARROW_HALF * ux),
     ]
-    points = [*line.points[:-1], base]
+    points = [*way[:-1], base]
     start, curve = points[0], points[1:]
     d = f"M{_at(start)}C" + " ".join(map(_at, curve))
-    edge, fields = line.edge, state.get(line.edge.element, {})
-    status = str(fields.get("status") or "idle")
-    colour = _FLOWING if status == "backward" else _GREY if edge.requires_grad else _FAINT
+    colour = GREY
+    if returns or status == "way back":
+        colour = _SIGNED.get(sign_of(value), BACKWARD) if returns else BACKWARD
     dash = "" if edge.requires_grad and not line.cut else ' stroke-dasharray="3 4"'
-    wide = 1.7 if status == "backward" else 1.4
+    wide = 1.4 if colour == GREY else 1.7
     drawn = (
         f'<path data-part="line" d="{d}" fill="none" stroke="{colour}" stroke-width="{wide}"{dash}/>'
         f'<polygon data-part="arrow" points="{" ".join(map(_at, corners))}" fill="{colour}"/>'
@@ -236,7 +255,6 @@ def _line(line: Line, state: State) -> str:
     if line.cut or line.bundle:
         return f'<g data-part="{"cut" if line.cut else "bundle"}">{drawn}</g>'
     carries = "yes" if edge.requires_grad else "no"
-    value = str(fields.get("flow") or "")
     flow = _plate(line.flow, value) + _changing(line.flow, "flow", value)
     names = f'data-element="{edge.element}" data-status="{xml(status)}" data-gradient="{carries}"'
     return f"<g {names}>{drawn}{flow}</g>"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from autokit.draw import themes
 from autokit.draw.escape import visible
 from autokit.draw.image import image
 from autokit.draw.required import require_matplotlib
@@ -16,11 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, QUIET, FAINT, PAPER = "#1f2933", "#5b6673", "#d5dae0", "#fcfcfb"
-BLUE, ORANGE, ALARM = "#2563a8", "#a8440a", "#b42318"
-SERIES = ("#2563a8", "#a8440a", "#1a6b2d", "#7a35b0", "#0b6e99", "#b0306a", "#7a5c00", "#3f5560")
-"""Colours that are told apart in light, and by most who see colours otherwise; lines differ in dashes too."""
-
+INK, QUIET, FAINT, PAPER = themes.INK, themes.MUTED, "#d5dae0", themes.PAPER
+BLUE, ORANGE, ALARM, SERIES = themes.FORWARD, themes.BACKWARD, themes.ALARM, themes.SERIES
 DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from autokit.draw.themes import CARD
 from autokit.graphs.summary import number, with_minus
 from autokit.plot.figures import BLUE, FAINT, INK, ORANGE, PAPER, QUIET
 
@@ -74,15 +75,14 @@ def contour(
 ) -> None:
     """Draw the lines on which a function of two numbers has one value; ``labelled`` writes some of these."""
     if lines := levels(values):
-        drawn = axes.contour(
-            across, up, values, levels=lines, cmap="Blues_r", linewidths=1.0, alpha=0.6, zorder=1
-        )
+        shades = [(BLUE, 1 - 0.75 * place / len(lines)) for place in range(len(lines))]
+        drawn = axes.contour(across, up, values, levels=lines, colors=shades, linewidths=1.0, zorder=1)
         if labelled:
             axes.clabel(
                 drawn, lines[::3], fontsize=7, fmt=lambda level: with_minus(f"{level:.3g}"), colors=INK
             )
     axes.set(xlabel=names[0], ylabel=names[1])
-    axes.set_facecolor("#ffffff")
+    axes.set_facecolor(CARD)
     for spine in axes.spines.values():
         spine.set(visible=True, color=FAINT)
     axes.tick_params(color=QUIET)

@@ -1,4 +1,4 @@
-"""Matrices are drawn as heatmaps: zero has the middle colour, blue is above and orange below."""
+"""Matrices are drawn as heatmaps: zero has no colour, green is above and purple below."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from autokit.base.devices import to_numpy
 from autokit.base.errors import describe
 from autokit.draw.escape import visible
+from autokit.draw.themes import ON_BOTH, PAPER, ink_on, mixed, palette
 from autokit.engine.tensor import Tensor
 from autokit.graphs.summary import number, with_minus
 from autokit.plot.figures import ALARM, axes_for, grid_for, style
@@ -30,7 +31,7 @@ _BLANKS = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 def heatmap(values: Any, ax: Axes | None = None, title: str = "") -> Axes:
     """Draw a vector or a matrix, one cell for each number.
 
-    Zero is pale, what is above it blue, what is below orange, told apart in every form of colour blindness;
+    Zero is blank, what is above it green, what is below purple, told apart in every form of colour blindness;
     the numbers of a small matrix stand in their cells, and one that is not finite is a red ×.
 
     Parameters
@@ -197,10 +198,7 @@ def _map(axes: Axes, table: np.ndarray, most: float, title: str, weights: bool =
 
     ``weights`` are written as shares of 1, and a share of 0 not at all.
     """
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colours = LinearSegmentedColormap.from_list("autokit", ["#bf5700", "#f3f4f6", "#2166ac"])
-    axes.imshow(table, cmap=colours, vmin=-most, vmax=most, aspect="equal", interpolation="nearest")
+    axes.imshow(table, cmap=sign_colours(), vmin=-most, vmax=most, aspect="equal", interpolation="nearest")
     frame = axes.get_window_extent()
     cell = min(frame.width / table.shape[1], frame.height / table.shape[0]) / axes.figure.dpi
     written = table.size <= _WRITTEN and cell >= _ROOM
@@ -208,7 +206,7 @@ def _map(axes: Axes, table: np.ndarray, most: float, title: str, weights: bool =
         if not np.isfinite(value):
             axes.text(column, row, "×", color=ALARM, ha="center", va="center", fontweight="bold")
         elif written and (value or not weights):
-            ink = "#ffffff" if abs(value) > 0.55 * most else "#1f2933"
+            ink = ink_on_cell(value / most)
             text = f"{value:.2f}" if weights else _written(value, 3 if cell >= _WIDE else 2)
             axes.text(column, row, text, color=ink, ha="center", va="center", fontsize=8)
     axes.set_title(visible(title))
@@ -237,6 +235,21 @@ def _bar(axes: Axes, lowest: float | None = None) -> None:
 def _written(value: float, digits: int = 3) -> str:
     text = f"{value:.{digits}g}" if 1e-3 <= abs(value) < 1e3 or value == 0 else number(value)
     return with_minus(text)
+
+
+def sign_colours() -> Any:
+    """matplotlib's colours from minus to plus: the nearer to zero, the more of the page is seen through."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    plus, minus = ON_BOTH
+    return LinearSegmentedColormap.from_list("signs", [(minus, 1.0), (minus, 0.0), (plus, 0.0), (plus, 1.0)])
+
+
+def ink_on_cell(part: float) -> str:
+    """The colour to write with on a cell, from -1 to 1, of :func:`sign_colours`."""
+    colour = ON_BOTH[0 if part > 0 else 1]
+    light, dark = PAPER, palette("dark")[PAPER]
+    return ink_on(mixed(light, colour, abs(part)), mixed(dark, colour, abs(part)))
 
 
 def _ticks(count: int) -> list[int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autokit.draw.files import write
-from autokit.draw.themes import recolour
+from autokit.draw.themes import PAPER, palette, recolour
 from autokit.widgets.page import page
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Picture = str | Figure
 
 _GAP = 12
-_PAPER = {"light": "#fcfcfb", "dark": "#16191d", "print": "#ffffff"}
 
 
 def save(widget: Live, path: str | PathLike[str], **options: Any) -> None:
@@ -77,7 +76,7 @@ def stacked_svg(pictures: Sequence[Picture], theme: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:g}" height="{high:g}"'
         f' viewBox="0 0 {wide:g} {high:g}">\n'
-        f'<rect width="100%" height="100%" fill="{_PAPER[theme]}"/>\n' + "\n".join(parts) + "\n</svg>"
+        f'<rect width="100%" height="100%" fill="{_ground(theme)}"/>\n' + "\n".join(parts) + "\n</svg>"
     )
 
 
@@ -88,13 +87,20 @@ def stacked_png(pictures: Sequence[Picture], theme: str, scale: float) -> bytes:
     images = [Image.open(io.BytesIO(_as_png(each, theme, scale))).convert("RGBA") for each in pictures]
     gap = round(_GAP * scale)
     high = sum(each.height for each in images) + gap * (len(images) - 1)
-    whole, top = Image.new("RGB", (max(each.width for each in images), high), _PAPER[theme]), 0
+    whole, top = (
+        Image.new("RGB", (max(each.width for each in images), high), _ground(theme)),
+        0,
+    )
     for each in images:
         whole.paste(each, (0, top), each)
         top += each.height + gap
     file = io.BytesIO()
     whole.save(file, "PNG", optimize=True)
     return file.getvalue()
+
+
+def _ground(theme: str) -> str:
+    return palette(theme).get(PAPER, PAPER)
 
 
 def _as_svg(picture: Picture, theme: str) -> str:

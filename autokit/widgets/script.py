@@ -13,6 +13,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from autokit.draw.themes import of_thumbnails
+
 FOLDER = Path(__file__).parent / "browser"
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
@@ -46,8 +48,14 @@ def bundle(name: str) -> str:
 
 
 def player_css() -> str:
-    """The style sheet of the player and of its picture."""
-    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("player.css", "picture.css"))
+    """The style sheet of the player and of its picture, whose thumbnails turn dark with the page."""
+    written = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("player.css", "picture.css"))
+    thumbnail = '.ak-stage g[data-part$="-heatmap"]'
+    rules = [
+        f'{thumbnail} [{aspect}="{light}"] {{ {aspect}: light-dark({light}, {dark}); }}\n'
+        for aspect, light, dark in of_thumbnails()
+    ]
+    return written + "".join(rules)
 
 
 def _collect(name: str, files: dict[str, str]) -> None:

@@ -15,7 +15,8 @@ from tests.support import require
 SHOWN = """() => Object.fromEntries([...document.querySelectorAll("[data-element]")].map((g) => [
   g.dataset.element,
   { status: g.dataset.status, ...Object.fromEntries(
-    [...g.querySelectorAll("[data-field]")].map((t) => [t.dataset.field, t.textContent])) },
+    [...g.querySelectorAll("[data-field]")]
+      .map((t) => [t.dataset.field, `${t.dataset.sign ?? ""} ${t.textContent}`])) },
 ]))"""
 """JavaScript that reads from the page what :func:`drawn` reads from Python's SVG."""
 
@@ -32,7 +33,8 @@ def drawn(story: Timeline, step: int) -> dict[str, dict[str, str]]:
     shown = {}
     for group in ET.fromstring(draw.svg(story, state=story.state(step))).iter():
         if name := group.get("data-element"):
-            texts = {t.get("data-field"): "".join(t.itertext()) for t in group.iter() if t.get("data-field")}
+            fields = [text for text in group.iter() if text.get("data-field")]
+            texts = {t.get("data-field"): f"{t.get('data-sign', '')} {''.join(t.itertext())}" for t in fields}
             shown[name] = {"status": group.get("data-status"), **texts}
     return shown
 

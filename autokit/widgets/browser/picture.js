@@ -7,7 +7,7 @@
 
 import { makeCamera } from "./camera.js";
 import { h, iconButton, ICONS, listening, s } from "./dom.js";
-import { numberOf } from "./numbers.js";
+import { flowOf } from "./story.js";
 
 /** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
 export function heldBy(text) {
@@ -85,7 +85,7 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
      * @param {Shown} state
      * @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
     show(state, thumbnails) {
-      const flows = Object.values(state).map((fields) => Math.abs(numberOf(fields.flow || 0)))
+      const flows = Object.values(state).map((fields) => flowOf(fields.flow).magnitude)
         .filter(Number.isFinite);
       const strongest = Math.max(0, ...flows);
       for (const [element, fields] of Object.entries(state)) {
@@ -96,6 +96,7 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
           const value = fields[text.getAttribute("data-field") ?? ""];
           if (value === undefined) continue;
           text.textContent = String(value ?? "");
+          text.setAttribute("data-sign", flowOf(value).sign);
           const plate = text.previousElementSibling;
           if (!plate?.matches(".ak-plate")) continue;
           const wide = text.textContent ? 6.6 * text.textContent.length + 6 : 0;
@@ -104,12 +105,12 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
         }
         for (const part of group.querySelectorAll('g[data-part$="-heatmap"]'))
           part.removeAttribute("display");
-        const flow = numberOf(fields.flow);
-        if (!fields.flow || !Number.isFinite(flow)) continue;
-        group.setAttribute("data-sign", flow > 0 ? "+" : flow < 0 ? "−" : "");
+        const { magnitude, sign } = flowOf(fields.flow);
+        if (!fields.flow || !Number.isFinite(magnitude)) continue;
+        group.setAttribute("data-sign", sign);
         /** @type {any} */
         (group).style.setProperty("--ak-thickness",
-          `${1.25 + 2.25 * Math.sqrt(strongest ? Math.abs(flow) / strongest : 0)}px`);
+          `${1.25 + 2.25 * Math.sqrt(strongest ? magnitude / strongest : 0)}px`);
       }
       for (const [element, parts] of Object.entries(thumbnails)) {
         for (const [part, source] of Object.entries(parts)) {

@@ -121,6 +121,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       if (field === "status") element.group.setAttribute("data-status", String(value));
       const text = element.texts.get(field);
       if (text) text.textContent = shortened[name]?.[field]?.[value] ?? String(value ?? "");
+      if (field !== "pending") text?.setAttribute("data-sign", flowOf(value).sign);
       if (field === "flow") {
         const { magnitude, sign } = flowOf(value);
         const share = strongest > 0 ? Math.min(1, magnitude / strongest) : 0;

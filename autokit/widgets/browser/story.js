@@ -86,10 +86,14 @@ export function neighbour(timeline, grain, step, direction) {
     : ends.findLast((end) => end < step) ?? ends[0] ?? 0;
 }
 
-/** How large a contribution is, and its sign, read from its text.
+/** How large a number or a range is, and its sign, read from its text; other words have none.
  * @param {string | number | null | undefined} text */
 export function flowOf(text) {
-  const numbers = (String(text ?? "").match(/[-−]?(?:\d+\.?\d*(?:e[+−-]?\d+)?|inf)/g) ?? []).map(numberOf);
+  const told = String(text ?? "");
+  const words = told.match(/\p{L}+/gu) ?? [];
+  const isNumber = words.every((word) => ["e", "inf", "nan", "to", "all"].includes(word));
+  const found = isNumber ? told.match(/[-−]?(?:\d+\.?\d*(?:e[+−-]?\d+)?|inf)/g) : null;
+  const numbers = (found ?? []).map(numberOf);
   const negative = numbers.some((x) => x < 0);
   const positive = numbers.some((x) => x > 0);
   const sign = negative && positive ? "±" : negative ? "−" : positive ? "+" : "";
