@@ -73,6 +73,21 @@ def descend(
     ValueError
         If there are no optimizers or no steps, or the start is not two finite numbers.
     """
+    evaluation = Evaluation(loss, names)
+    paths = ways(evaluation, optimizers, start, steps)
+    sides = _sides(paths) if ends is None else _checked(ends)
+    lines = [np.linspace(low, high, grid) for low, high in sides]
+    values = evaluation.over(lines[0].tolist(), lines[1].tolist())
+    return Descents(names, paths, sides, tuple(tuple(map(float, row)) for row in values))
+
+
+def ways(
+    evaluation: Evaluation,
+    optimizers: Iterable[Any] | Mapping[str, Any],
+    start: Sequence[float],
+    steps: int,
+) -> tuple[Path, ...]:
+    """The way of each optimizer from ``start``; errors are those of :func:`descend`."""
     chosen = _makers(optimizers)
     if not chosen:
         raise ValueError("descent() needs an optimizer, as in descent(loss, [optim.SGD])")
@@ -80,25 +95,20 @@ def descend(
         raise ValueError(f"steps is how many steps each optimizer takes, 1 or more, got {steps!r}")
     place = tuple(float(each) for each in start)
     if len(place) != 2 or not all(map(math.isfinite, place)):
-        raise ValueError(f"start is two numbers, one for {names[0]} and one for {names[1]}, got {start!r}")
-    evaluation = Evaluation(loss, names)
-    paths = tuple(_path(evaluation, names, name, maker, place, steps) for name, maker in chosen)
-    sides = _sides(paths) if ends is None else _checked(ends)
-    lines = [np.linspace(low, high, grid) for low, high in sides]
-    values = evaluation.over(lines[0].tolist(), lines[1].tolist())
-    return Descents(names, paths, sides, tuple(tuple(map(float, row)) for row in values))
+        first, second = evaluation.names
+        raise ValueError(f"start is two numbers, one for {first} and one for {second}, got {start!r}")
+    return tuple(_path(evaluation, name, maker, place, steps) for name, maker in chosen)
 
 
 def _path(
     evaluation: Evaluation,
-    names: tuple[str, str],
     label: str,
     maker: Maker,
     start: tuple[float, ...],
     steps: int,
 ) -> Path:
     parameters = [tensor(each, requires_grad=True) for each in start]
-    for name, parameter in zip(names, parameters):
+    for name, parameter in zip(evaluation.names, parameters):
         parameter.name = name
     optimizer = maker(parameters)
     if not isinstance(optimizer, Optimizer):

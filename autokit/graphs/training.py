@@ -41,6 +41,9 @@ class History:
         All modules, in the model's order.
     layers : tuple of str
         The modules with weights of their own, in the model's order, as ``"encoder.0 · Linear"``.
+    powers : bool or None
+        Whether losses are drawn on an axis of powers of ten, from the first step to the last.  Where nobody
+        said, the first loss decides: above 0 they are.
     losses, rates : array of float
         The loss and the learning rate of each step.
     sampled : list of int
@@ -64,6 +67,20 @@ class History:
     ratios: list[tuple[float, ...]] = field(default_factory=list)
     dead: dict[str, tuple[int, int]] = field(default_factory=dict)
     alarm: str = ""
+    powers: bool | None = None
+
+    @property
+    def loss_title(self) -> str:
+        """What the chart of the losses is called: it says its scale, and what has no place on it."""
+        if not self.powers:
+            return "Loss, in even steps"
+        outside = sum(loss <= 0 for loss in self.losses)
+        return "Loss, in powers of ten" + (f" ({outside:,} at 0 or below are left out)" if outside else "")
+
+    @property
+    def constant_rate(self) -> bool:
+        """Whether the learning rate has always been the same."""
+        return len(set(self.rates)) < 2
 
 
 class Watch:
@@ -75,15 +92,21 @@ class Watch:
     optimizer : Optimizer
     every : int
         At every so many steps the layers are measured, the first among them.
+    scale : {"powers", "even"}, optional
+        The axis of the losses; left out, the first loss decides.
     """
 
-    def __init__(self, model: Module, optimizer: Optimizer, every: int = 10) -> None:
+    def __init__(
+        self, model: Module, optimizer: Optimizer, every: int = 10, scale: str | None = None
+    ) -> None:
         if not isinstance(model, Module):
             raise TypeError(f"monitor(): argument 'model' must be a Module, not {type(model).__name__}")
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
                 f"monitor(): argument 'optimizer' must be an Optimizer, not {type(optimizer).__name__}"
             )
+        if scale not in (None, "powers", "even"):
+            raise ValueError(f"scale is 'powers' or 'even', got {scale!r}")
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise ValueError(
                 f"every is how many steps lie between two measurements, 1 or more, got {every!r}"
@@ -95,7 +118,11 @@ class Watch:
             for module in model.modules()
             if any(each is not None for each in module._parameters.values())
         ]
-        self.history = History(tuple(self._names.values()), tuple(name for name, _ in self._layers))
+        self.history = History(
+            tuple(self._names.values()),
+            tuple(name for name, _ in self._layers),
+            powers=None if scale is None else scale == "powers",
+        )
         self._before: list[list[Any]] = []
         self._norms: tuple[float, ...] = ()
         self._ratios: tuple[float, ...] = ()
@@ -114,6 +141,8 @@ class Watch:
         history = self.history
         value = float(to_numpy(loss.array).reshape(())) if isinstance(loss, Tensor) else float(loss)
         history.losses.append(value)
+        if history.powers is None:
+            history.powers = value > 0
         history.rates.append(float(self.optimizer.param_groups[0]["lr"]))
         count = len(history.losses)
         if self._due:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +20,12 @@ from autokit.plot.training import spreads
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_NEAR = 8
+"""Marks so near to each other, in px, overlap."""
+
 
 def descents(made: Descents, step: int) -> Figure:
-    """Draw the ways up to ``step``, beside the losses of all steps."""
+    """Draw the ways and their losses up to ``step``."""
     with style():
         race = _Race(made)
         race.show(step)
@@ -43,6 +48,7 @@ class _Race:
             scale_by_powers(losses)
         losses.set(xlabel="step", title="Loss")
         losses.legend(loc="best")
+        losses.set(xlim=losses.get_xlim(), ylim=losses.get_ylim())  # where all steps have room
 
     @staticmethod
     def _way(field: Any, losses: Any, place: int, path: Path) -> tuple[Any, ...]:
@@ -53,23 +59,38 @@ class _Race:
         (line,) = field.plot([], [], color=colour, linestyle=dash, zorder=3)
         mark = {"color": colour, "marker": marker, "linestyle": "none"}
         (dot,) = field.plot([], [], **mark, markeredgecolor=PAPER, markersize=9, zorder=4)
-        losses.plot(range(len(path.losses)), path.losses, color=colour, linestyle=dash)
+        (curve,) = losses.plot(range(len(path.losses)), path.losses, color=colour, linestyle=dash)
         (now,) = losses.plot([], [], **mark, markersize=7, label=visible(path.name))
-        return halo, line, dot, now
+        return halo, line, dot, curve, now
 
     def show(self, step: int) -> None:
         """Let each way go up to ``step``."""
         self.title.set_text(f"After {counted(step, 'step')}")
-        for (halo, line, dot, now), path in zip(self.ways, self.paths, strict=True):
+        for (halo, line, dot, curve, now), path in zip(self.ways, self.paths, strict=True):
             x, y = zip(*path.points[: step + 1])
             halo.set_data(x, y)
             line.set_data(x, y)
             dot.set_data(x[-1:], y[-1:])
+            curve.set_data(range(step + 1), path.losses[: step + 1])
             now.set_data([step], [path.losses[step]])
+        for size, marks in zip((9, 7), ([way[2] for way in self.ways], [way[4] for way in self.ways])):
+            places = [mark.axes.transData.transform(mark.get_xydata()[0]) for mark in marks]
+            for mark, scale in zip(marks, nested(places)):
+                mark.set_markersize(size * scale)
 
     def moving(self) -> list[Any]:
         """What :meth:`show` changes, from below to above."""
         return [self.title, *(each for kind in zip(*self.ways, strict=True) for each in kind)]
+
+
+def nested(places: Sequence[Sequence[float]]) -> list[float]:
+    """How large to draw marks at places in px: what later ones cover is larger, and looks out below them.
+
+    >>> nested([(0, 0), (3, 0), (50, 0)])
+    [1.6, 1.0, 1.0]
+    """
+    over = [sum(math.dist(one, other) < _NEAR for other in places[k + 1 :]) for k, one in enumerate(places)]
+    return [1 + 0.6 * count for count in over]
 
 
 def descents_gif(made: Descents, seconds: float, frames: int, theme: str) -> bytes:

@@ -10,7 +10,18 @@ import numpy as np
 
 from autokit.draw.escape import visible
 from autokit.graphs.training import History
-from autokit.plot.figures import ALARM, BLUE, DASHES, FAINT, QUIET, SERIES, figure, scale_by_powers, style
+from autokit.plot.figures import (
+    ALARM,
+    BLUE,
+    DASHES,
+    FAINT,
+    INK,
+    QUIET,
+    SERIES,
+    figure,
+    scale_by_powers,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,14 +32,16 @@ _SMOOTH = 60
 
 
 def training(history: History) -> Figure:
-    """Draw a run on four axes."""
+    """Draw a run on four axes; a learning rate that is always the same takes none."""
     with style():
-        made, (loss, rate, norms, ratios) = figure(9.6, 6.2, 2, 2)
-        _loss(loss, history.losses)
-        steps = range(1, len(history.rates) + 1)
-        rate.plot(steps, history.rates, color=BLUE)
-        rate.set(title="Learning rate", xlabel="step")
-        rate.set_ylim(bottom=0)
+        if history.constant_rate:
+            made, (loss, norms, ratios) = figure(10.4, 3.4, 1, 3)
+        else:
+            made, (loss, rate, norms, ratios) = figure(9.6, 6.2, 2, 2)
+            rate.plot(range(1, len(history.rates) + 1), history.rates, color=BLUE)
+            rate.set(title="Learning rate", xlabel="step")
+            rate.set_ylim(bottom=0)
+        _loss(loss, history)
         _layers(norms, history, history.norms, "Gradient norm per layer")
         _layers(ratios, history, history.ratios, "Update ÷ weights per layer")
         ratios.axhline(1e-3, color=QUIET, linewidth=0.8, dashes=(2, 3))
@@ -39,17 +52,19 @@ def training(history: History) -> Figure:
     return made
 
 
-def _loss(axes: Axes, losses: Sequence[float]) -> None:
-    steps = np.arange(1, len(losses) + 1)
-    values = np.asarray(losses, float)
+def _loss(axes: Axes, history: History) -> None:
+    """The losses, the last one marked: its number is what is told of the run."""
+    steps = np.arange(1, len(history.losses) + 1)
+    values = np.asarray(history.losses, float)
     wide = max(1, len(values) // _SMOOTH)
     axes.plot(steps, values, color=FAINT if wide > 1 else BLUE, linewidth=1.0 if wide > 1 else 1.6)
     if wide > 1:
         kernel = np.ones(wide) / wide
         axes.plot(steps[wide - 1 :], np.convolve(values, kernel, "valid"), color=BLUE)
-    if spreads(values.tolist()):
+    axes.plot(steps[-1:], values[-1:], "o", color=INK, markersize=4)
+    if history.powers:
         scale_by_powers(axes)
-    axes.set(title="Loss", xlabel="step")
+    axes.set(title=history.loss_title, xlabel="step")
 
 
 def _layers(axes: Axes, history: History, rows: Sequence[Sequence[float]], title: str) -> None:
@@ -57,10 +72,13 @@ def _layers(axes: Axes, history: History, rows: Sequence[Sequence[float]], title
     for place, name in enumerate(history.layers[:_MOST_LAYERS]):
         colour, dash = SERIES[place % len(SERIES)], DASHES[place // len(SERIES) % len(DASHES)]
         axes.plot(history.sampled, table[:, place], color=colour, linestyle=dash, label=visible(name))
-    if (table[np.isfinite(table)] > 0).any():
-        scale_by_powers(axes)
+    scale_by_powers(axes)
     left_out = len(history.layers) - _MOST_LAYERS
-    axes.set(title=title + (f" (the first {_MOST_LAYERS})" if left_out > 0 else ""), xlabel="step")
+    axes.set(
+        ylabel="powers of ten",
+        title=title + (f" (the first {_MOST_LAYERS})" if left_out > 0 else ""),
+        xlabel="step",
+    )
 
 
 def spreads(values: Sequence[float]) -> bool:

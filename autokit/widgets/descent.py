@@ -6,13 +6,15 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import traitlets
 
 from autokit.draw.table import table_text
-from autokit.graphs.descents import USUAL, Descents, descend
+from autokit.graphs.descents import USUAL, Descents, Path, descend, ways
+from autokit.graphs.evaluation import Evaluation
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
@@ -31,6 +33,8 @@ class Descent(Live):
 
     Attributes
     ----------
+    start : list of float
+        Where each optimizer begins; may be set, and a click on the contour sets it: all descend anew.
     step : int
         The step that is shown, from 0, the start; kept within those taken.
     playing : bool
@@ -44,15 +48,18 @@ class Descent(Live):
     _esm = bundle("descent.js")
     _css = live_css()
 
+    start: traitlets.List[Any] = traitlets.List(traitlets.Float()).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
     playing = traitlets.Bool(False).tag(sync=True)
     speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     _descents = traitlets.Dict(read_only=True).tag(sync=True)
 
-    def __init__(self, descents: Descents, **traits: Any) -> None:
-        self.descents = descents
-        super().__init__()
+    def __init__(
+        self, descents: Descents, ways: Callable[[Sequence[float]], tuple[Path, ...]], **traits: Any
+    ) -> None:
+        self.descents, self._ways = descents, ways
+        super().__init__(start=list(descents.paths[0].points[0]))
         self.set_trait("_descents", self._payload())
         for name, value in traits.items():
             setattr(self, name, value)
@@ -101,6 +108,7 @@ class Descent(Live):
     def _payload(self) -> dict[str, Any]:
         made = self.descents
         return {
+            "start": self.start,
             "names": list(made.names),
             "ends": [list(side) for side in made.ends],
             "values": [finite_numbers(row) for row in made.values],
@@ -141,6 +149,19 @@ class Descent(Live):
             told += f"; {max(finite)[1]} is highest, at {number(max(finite)[0])}." if len(finite) > 1 else "."
         return told + (f" {', '.join(gone)} ran away." if gone else "")
 
+    @traitlets.observe("start")
+    def _descend_from_there(self, change: Any) -> None:
+        if change["old"]:
+            self.descents = replace(self.descents, paths=self._ways(self.start))
+            self.set_trait("_descents", self._payload())
+
+    @traitlets.validate("start")
+    def _start_within(self, proposal: Any) -> list[float]:
+        place = proposal["value"]
+        if len(place) != 2 or not all(map(math.isfinite, place)):
+            raise traitlets.TraitError(f"start is two numbers, got {place}")
+        return [max(low, min(at, high)) for at, (low, high) in zip(place, self.descents.ends)]
+
     @traitlets.validate("step")
     def _stay_within(self, proposal: Any) -> int:
         # A linked slider may overshoot, so a step out of range is taken to the nearest end.
@@ -173,7 +194,7 @@ def descent(
         Each a class, as ``optim.Adam``, a pair ``(optim.SGD, {"lr": 0.1})``, or a function that makes one of
         a list of parameters; in a dict by the names to show.  Left out: SGD, SGD with momentum, and Adam.
     start : pair of float
-        Where each begins.
+        Where each begins; in the widget a click sets it.
     steps : int
         How many steps each takes.
     ends : pair of pairs, optional
@@ -204,7 +225,11 @@ def descent(
     [(1.0, 1.0), (0.8, 0.0), (0.64, 0.0)]
     """
     chosen = USUAL if optimizers is None else optimizers
-    return Descent(descend(loss_fn, chosen, start, steps, _names(loss_fn), ends), **traits)
+    chosen = chosen if isinstance(chosen, Mapping) else list(chosen)
+    names = _names(loss_fn)
+    evaluation = Evaluation(loss_fn, names)
+    descents = descend(loss_fn, chosen, start, steps, names, ends)
+    return Descent(descents, lambda place: ways(evaluation, chosen, place, steps), **traits)
 
 
 def _names(function: Callable[..., Any]) -> tuple[str, str]:

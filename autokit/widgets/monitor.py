@@ -15,7 +15,6 @@ from autokit.graphs.model import Table
 from autokit.graphs.summary import number, with_minus
 from autokit.graphs.training import Watch
 from autokit.graphs.words import counted
-from autokit.plot.training import spreads
 from autokit.widgets.live import Live, figure_if_any, finite, live_css, still_bundle
 from autokit.widgets.script import bundle
 
@@ -72,8 +71,10 @@ class Monitor(Live):
     _norms = traitlets.Bytes(b"", read_only=True).tag(sync=True)
     _ratios = traitlets.Bytes(b"", read_only=True).tag(sync=True)
 
-    def __init__(self, model: Module, optimizer: Optimizer, total: int = 0, every: int = 10) -> None:
-        self._watch = Watch(model, optimizer, every)
+    def __init__(
+        self, model: Module, optimizer: Optimizer, total: int = 0, every: int = 10, scale: str | None = None
+    ) -> None:
+        self._watch = Watch(model, optimizer, every, scale)
         self._next = -math.inf
         self._place: Any = None
         super().__init__()
@@ -120,7 +121,8 @@ class Monitor(Live):
 
     def close(self) -> None:
         """Take the widget away, and stop watching."""
-        self._watch.close()
+        if hasattr(self, "_watch"):  # not where its arguments were refused
+            self._watch.close()
         super().close()
 
     def __enter__(self) -> Monitor:
@@ -168,7 +170,9 @@ class Monitor(Live):
             "sentence": self._sentence(),
             "loss": number(history.losses[-1]) if history.losses else "—",
             "rate": number(history.rates[-1]) if history.rates else "—",
-            "powers": spreads(history.losses),
+            "title": history.loss_title,
+            "powers": bool(history.powers),
+            "constant": history.constant_rate,
             "rows": [list(row) for row in self._table().rows],
         }
 
@@ -195,7 +199,9 @@ class Monitor(Live):
         return Table(f"Layers{at}", head, tuple((name, *row) for name, row in zip(names, rows)))
 
 
-def monitor(model: Module, optimizer: Optimizer, total: int = 0, every: int = 10) -> Monitor:
+def monitor(
+    model: Module, optimizer: Optimizer, total: int = 0, every: int = 10, scale: str | None = None
+) -> Monitor:
     """Watch a training run: loss, learning rate, and what happens in each layer, while it happens.
 
     Call :meth:`Monitor.step` with the loss after each ``optimizer.step()``.  As a ``with`` block it shows
@@ -214,6 +220,9 @@ def monitor(model: Module, optimizer: Optimizer, total: int = 0, every: int = 10
         How many steps there will be, for the progress bar.
     every : int
         At every so many steps the layers are measured; loss and learning rate are noted at each.
+    scale : {"powers", "even"}, optional
+        The axis of the losses from the first step to the last: of powers of ten, or in even steps, as for a
+        loss that may fall below 0.  Left out, powers of ten if the first loss is above 0.
 
     Examples
     --------
@@ -232,7 +241,7 @@ def monitor(model: Module, optimizer: Optimizer, total: int = 0, every: int = 10
     >>> watch
     Monitor(20 steps, 2 layers)
     """
-    return Monitor(model, optimizer, total, every)
+    return Monitor(model, optimizer, total, every, scale)
 
 
 def _shown(value: float) -> str:
@@ -240,13 +249,14 @@ def _shown(value: float) -> str:
 
 
 def _lines(steps: Any, rows: Any) -> bytes:
-    """Rows of a step and its values in 4-byte floats; of a long run the means of neighbours."""
+    """Rows of a step and its values in 4-byte floats; of a long run the means of neighbours, and the end."""
     if not len(rows):
         return b""
-    values = np.column_stack([np.asarray(steps, np.float64), np.asarray(rows, np.float64)])
+    values = every = np.column_stack([np.asarray(steps, np.float64), np.asarray(rows, np.float64)])
     wide = math.ceil(len(values) / POINTS)
     if wide > 1:
         starts = np.arange(0, len(values), wide)
         counts = np.diff([*starts, len(values)])
         values = np.add.reduceat(values, starts, axis=0) / counts[:, None]
+        values[-1] = every[-1]  # where the line ends is what is told in figures
     return values.astype("<f4").tobytes()

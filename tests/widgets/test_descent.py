@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import traitlets
 
 import autokit as ak
 from autokit import optim
+from autokit.plot.functions import finer
 from autokit.widgets.descent import Descent
 from tests.widgets.live import show
 from tests.widgets.test_playground import pictures
@@ -76,3 +78,77 @@ def test_it_plays_to_the_end_without_a_kernel(open_page: Callable[..., Any]) -> 
     shown.page.wait_for_function("document.querySelector('.ak-count').textContent === '12 / 12'")
     shown.page.wait_for_function("document.querySelector('.ak-play').textContent === 'Play'")
     assert widget.step == 0 and shown.close() == 0
+
+
+def curves(place: Any) -> list[int]:
+    """How many steps the curves of losses show."""
+    drawn = place.locator(".ak-side .ak-line-of").evaluate_all("(g) => g.map((e) => e.getAttribute('d'))")
+    return [d.count("L") for d in drawn]
+
+
+def test_the_losses_grow_with_the_steps(open_page: Callable[..., Any]) -> None:
+    widget = race()
+    (shown,) = show(open_page(), widget)
+    place = shown.locator
+    place.locator(".ak-descent").focus()
+    scale = place.locator(".ak-side .ak-axes").inner_html()
+    for step in range(4):
+        assert curves(place) == [step, step]
+        now = widget.figure(step).axes[1]
+        assert [len(line.get_xdata()) for line in now.lines[:4]] == [step + 1, 1, step + 1, 1]
+        assert now.get_ylim() == widget.figure().axes[1].get_ylim()
+        shown.page.keyboard.press("ArrowRight")
+    assert place.locator(".ak-side .ak-axes").inner_html() == scale, "the axes stay"
+
+
+def test_marks_that_overlap_are_all_seen(open_page: Callable[..., Any]) -> None:
+    widget = ak.descent(lambda a, b: a * a + 10 * b * b, start=(2, 1), steps=30)
+    (shown,) = show(open_page(), widget)
+    marks = shown.locator.locator(".ak-seat:first-child .ak-mark-of")
+    wide = [mark.bounding_box()["width"] for mark in marks.all()]
+    assert wide == sorted(wide, reverse=True) and wide[0] > wide[1] + 3 > wide[2] + 6
+    widget.step = 30
+    shown.update()
+    boxes = [mark.bounding_box() for mark in marks.all()]
+    assert max(box["width"] for box in boxes) < wide[0] and len({box["x"] for box in boxes}) == 3
+    sizes = [line.get_markersize() for line in widget.figure(0).axes[0].lines if line.get_marker() != "None"]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
+
+
+def test_contours_bend(open_page: Callable[..., Any]) -> None:
+    (shown,) = show(open_page(), ak.descent(lambda a, b: a * a + b * b, start=(1, 1), steps=2))
+    corners = shown.locator.locator(".ak-contour").evaluate_all(
+        """(lines) => lines.map((line) => {
+          const parts = line.getAttribute("d").split("M").slice(1)
+            .map((part) => part.split("L").map((at) => at.split(",").map(Number)));
+          return Math.max(...parts.map(([[a, b], [c, d]]) => Math.hypot(a - c, b - d)));
+        })"""
+    )
+    assert len(corners) > 5 and max(corners) < 4.5, "no straight piece is longer than a few pixels"
+    plane = np.add.outer(np.arange(4.0), 2 * np.arange(5.0))
+    np.testing.assert_allclose(finer(plane), np.add.outer(np.arange(10) / 3, 2 * np.arange(13) / 3))
+
+
+def test_a_click_sets_the_start(open_page: Callable[..., Any]) -> None:
+    widget = race(step=12)
+    (shown,) = show(open_page(), widget)
+    place, page = shown.locator, shown.page
+    frame = place.locator(".ak-seat:first-child .ak-chart > svg").bounding_box()
+    page.mouse.click(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 4)
+    page.wait_for_timeout(100)
+    (x0, x1), (y0, y1) = widget.descents.ends
+    np.testing.assert_allclose(widget.start, [(x0 + x1) / 2, y0 + 0.75 * (y1 - y0)], atol=0.02 * (y1 - y0))
+    expected = ak.descent(
+        lambda a, b: a * a + 10 * b * b, [(optim.SGD, {"lr": 0.02})], start=widget.start, steps=12
+    )
+    assert widget.descents.paths[0].points == expected.descents.paths[0].points
+    shown.update()
+    cells = [row.locator("th, td").all_inner_texts() for row in place.locator("tbody tr").all()]
+    assert cells == [list(row) for row in widget._table(12).rows]
+    place.get_by_label("Start, a").fill("99")
+    place.get_by_label("Start, a").press("Tab")
+    page.wait_for_timeout(100)
+    assert widget.start[0] == x1, "kept within the picture"
+    for wrong in ([1.0], [1.0, float("nan")]):
+        with pytest.raises(traitlets.TraitError):
+            widget.start = wrong

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autokit as torch
@@ -49,7 +51,7 @@ def test_the_still_is_a_figure_and_a_table_and_the_same_on_every_run() -> None:
     lines = watch.still()["text/plain"].splitlines()
     assert [line.split()[0] for line in lines[3:]] == ["0", "1", "2"]
     assert watch.still() == run().still()
-    assert len(watch.figure().axes) == 4
+    assert len(watch.figure().axes) == 3, "a learning rate that never changes takes no chart"
 
 
 def test_a_run_that_fails_still_has_its_still() -> None:
@@ -63,6 +65,53 @@ def test_a_run_that_fails_still_has_its_still() -> None:
 def test_a_long_run_is_sent_as_means() -> None:
     sent = _lines(range(10_000), [(float(k),) for k in range(10_000)])
     assert len(sent) <= POINTS * 8 and _lines([], []) == b""
+    assert np.frombuffer(sent, "<f4")[-2:].tolist() == [9999, 9999], "it ends where the run does"
+
+
+def fake(*losses: float, rates: Any = (0.1,), scale: str | None = None) -> Monitor:
+    """A run of these losses, with the learning rates in turn."""
+    model = nn.Linear(1, 1)
+    optimizer = optim.SGD(model.parameters(), lr=0.1)
+    watch = torch.monitor(model, optimizer, scale=scale)
+    for step, loss in enumerate(losses):
+        optimizer.param_groups[0]["lr"] = rates[step % len(rates)]
+        watch.step(loss)
+    watch.finish()
+    return watch
+
+
+def test_the_scale_of_the_losses_is_said_and_stays() -> None:
+    steps = (2.0, 1.9, 1e-6, 0.0, 3.0)
+    for count in range(1, 6):
+        watch = fake(*steps[:count])
+        assert watch._told["powers"] and watch.figure().axes[0].get_yscale() == "log"
+        assert watch._told["title"].startswith("Loss, in powers of ten")
+    assert watch._told["title"].endswith("(1 at 0 or below are left out)")
+    for watch in (fake(-1.0, 5.0, 1e-3), fake(*steps, scale="even")):
+        assert watch._told["title"] == watch.figure().axes[0].get_title() == "Loss, in even steps"
+        assert watch.figure().axes[0].get_yscale() == "linear"
+    with pytest.raises(ValueError, match="'powers' or 'even', got 'log'"):
+        fake(1.0, scale="log")
+
+
+def test_the_headline_is_where_the_curve_ends(open_page: Callable[..., Any]) -> None:
+    noisy = [1.5 + math.sin(7 * k) for k in range(1000)]
+    steady, decayed = fake(*noisy), fake(*noisy, rates=(0.1, 0.05))
+    for shown in show(open_page(), steady, decayed):
+        charts = shown.locator.locator(".ak-charts section:visible")
+        titles = charts.locator("h2").all_inner_texts()
+        assert ("Learning rate" in titles) == (shown.widget is decayed) and titles[
+            0
+        ] == "Loss, in powers of ten"
+        headline = float(shown.locator.locator(".ak-fact b").nth(1).inner_text())
+        assert headline == pytest.approx(noisy[-1], abs=1e-4)
+        dot = charts.first.locator(".ak-dot")
+        x, y = (float(dot.get_attribute(name)) for name in ("cx", "cy"))
+        end = charts.first.locator(".ak-curve").get_attribute("d").rpartition("L")[2]
+        np.testing.assert_allclose([x, y], [float(each) for each in end.split(",")], atol=0.06)
+        figures = shown.widget.figure().axes
+        assert len(figures) == len(titles)
+        assert figures[0].lines[-1].get_ydata()[-1] == noisy[-1]
 
 
 def test_what_is_on_the_screen_is_what_python_says(open_page: Callable[..., Any]) -> None:

@@ -2,20 +2,22 @@
  * Optimizers on their way down a loss: the contour with their ways so far, their losses, and controls to
  * step.
  *
- * All steps are here from the beginning, so that it plays without the kernel.
+ * All steps are here from the beginning, so that it plays without the kernel; only for another start it asks.
  *
  * @typedef {{ name: string, x: (number | null)[], y: (number | null)[], losses: (number | null)[] }} Way
  * @typedef
  *   {{ names: [string, string], ends: [[number, number], [number, number]], values: (number | null)[][],
- *   levels: number[],
+ *   levels: number[], start: number[],
  *   paths: Way[], told: string[][][], sentences: string[] }} Descents
  */
 
-import { contourLines, extent, linePath, makeChart } from "./chart.js";
-import { h, icon, iconButton, ICONS, s, setEnabled } from "./dom.js";
+import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
+import { h, icon, iconButton, ICONS, prefersStillness, s, setEnabled } from "./dom.js";
 import { ownKeys } from "./keys.js";
 
 const PACE = 220; // milliseconds a step
+const PATIENCE = 2500; // and until the kernel is said not to answer
+const NEAR = 8; // marks so near to each other, in px, overlap
 const COLOURS = 6;
 const SHAPES = ["M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z", "M-4.5,-4.5h9v9h-9z", "M0,-6L5.5,4.5H-5.5z",
   "M0,-6.5L6,0L0,6.5L-6,0z",
@@ -25,9 +27,10 @@ const SHAPES = ["M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z", "M-4.5,-4.5h9v9h-9z", "
 function render({ model, el }) {
   const listeners = new AbortController();
   const { signal } = listeners;
-  /** @type {Descents} */ const data = model.get("_descents");
+  /** @type {Descents} */ let data = model.get("_descents");
   const last = data.sentences.length - 1;
   let timer = 0;
+  let waiting = 0;
 
   /** @param {Record<string, any>} traits */
   function set(traits) {
@@ -53,29 +56,87 @@ function render({ model, el }) {
 
   // ---- the contour with the ways, and the losses
 
-  const field = makeChart({ width: 460, height: 360, x: data.ends[0], y: data.ends[1], names: data.names,
-      plain: true, label: "" });
-  field.inner.append(...contourLines(data.values, data.levels, data.ends[0], data.ends[1], field));
-  const losses = data.paths.flatMap((way) => way.losses);
-  const known = /** @type {number[]} */ (losses.filter((v) => v !== null));
-  const powers = Math.min(...known) > 0 && Math.max(...known) > 30 * Math.min(...known);
-  const scaled = (/** @type {number | null} */ v) => (v === null ? null : powers ? Math.log10(v) : v);
-  const fall = makeChart({ width: 400, height: 220, x: [0, last], y: extent(losses.map(scaled)),
-      names: ["step", "loss"], power: powers, label: "The loss of each optimizer at each step" });
-  const now = s("path", { class: "ak-now" });
-  fall.inner.append(now);
-  const ways = data.paths.map((way, k) => {
-    const look = { "data-way": String(k % COLOURS), "data-name": way.name };
-    const halo = s("path", { class: "ak-halo" });
-    const line = s("path", { class: "ak-line-of", ...look });
-    const dot = s("path", { class: "ak-mark-of", d: SHAPES[k % SHAPES.length], ...look });
-    const curve = s("path", { class: "ak-line-of",
-        d: linePath(way.losses.map((v, i) => [i, scaled(v)]), fall.px, fall.py), ...look });
-    const at = s("path", { class: "ak-mark-of", d: SHAPES[k % SHAPES.length], ...look });
-    field.inner.append(halo, line, dot);
-    fall.inner.append(curve, at);
-    return { way, halo, line, dot, at };
-  });
+  const [fieldSeat, fallSeat] = [h("div", {}), h("div", {})];
+  /** @type {() => void} */ let showWays = () => {};
+  /** @type {() => void} */ let showLosses = () => {};
+  const looks = data.paths.map((way, k) => ({ "data-way": String(k % COLOURS), "data-name": way.name }));
+  const lineOf = (/** @type {number} */ k) => s("path", { class: "ak-line-of", ...looks[k] });
+  const markOf = (/** @type {number} */ k) =>
+    s("path", { class: "ak-mark-of", d: SHAPES[k % SHAPES.length], ...looks[k] });
+
+  /** Put marks where they are; what later ones cover is larger, and looks out below them.
+   * @param {Element[]} marks @param {(number[] | null)[]} places in px */
+  function stand(marks, places) {
+    marks.forEach((mark, k) => {
+      const at = places[k];
+      mark.setAttribute("display", at ? "inline" : "none");
+      if (!at) return;
+      const over = places.slice(k + 1).filter((o) => o && Math.hypot(o[0] - at[0], o[1] - at[1]) < NEAR);
+      const [x, y] = at.map((each) => each.toFixed(2));
+      mark.setAttribute("transform", `translate(${x} ${y}) scale(${1 + 0.6 * over.length})`);
+    });
+  }
+
+  /** @param {number} width */
+  function drawField(width) {
+    const field = makeChart({ width, height: Math.min(360, 0.78 * width), x: data.ends[0], y: data.ends[1],
+      names: data.names, plain: true, label: "" });
+    const marks = data.paths.map((_, k) => markOf(k));
+    const lines = data.paths.map((_, k) => [s("path", { class: "ak-halo" }), lineOf(k)]);
+    field.inner.append(...contourLines(data.values, data.levels, data.ends[0], data.ends[1], field),
+      ...lines.flat(), ...marks);
+    field.svg.addEventListener("click", (event) => begin(field.under(event)), { signal });
+    showWays = () => {
+      const step = here();
+      data.paths.forEach((way, k) => {
+        const so = way.x.slice(0, step + 1).map((x, at) =>
+          /** @type {[number, number | null]} */ ([x ?? 0, x === null ? null : way.y[at]]));
+        for (const line of lines[k]) line.setAttribute("d", linePath(so, field.px, field.py));
+      });
+      stand(marks, data.paths.map(({ x, y }) =>
+        (x[step] === null || y[step] === null ? null : [field.px(x[step]), field.py(y[step])])));
+      field.svg.setAttribute("aria-label", "The contour of the loss, with the ways of the optimizers. "
+        + data.sentences[step]);
+    };
+    fieldSeat.replaceChildren(field.svg);
+  }
+
+  /** The losses so far; the axes have room for those of all steps. @param {number} width */
+  function drawFall(width) {
+    const losses = data.paths.flatMap((way) => way.losses);
+    const known = /** @type {number[]} */ (losses.filter((v) => v !== null));
+    const powers = Math.min(...known) > 0 && Math.max(...known) > 30 * Math.min(...known);
+    const scaled = (/** @type {number | null} */ v) => (v === null ? null : powers ? Math.log10(v) : v);
+    const fall = makeChart({ width, height: 200, x: [0, last], y: extent(losses.map(scaled)),
+      names: ["step", "loss"], power: powers, label: "The loss of each optimizer at each step so far" });
+    const now = s("path", { class: "ak-now" });
+    const [curves, marks] = [lineOf, markOf].map((make) => data.paths.map((_, k) => make(k)));
+    fall.inner.append(now, ...curves);
+    fall.over.append(...marks);
+    showLosses = () => {
+      const step = here();
+      now.setAttribute("d", `M${fall.px(step)},0V1000`);
+      data.paths.forEach((way, k) => curves[k].setAttribute("d",
+        linePath(way.losses.slice(0, step + 1).map((v, at) => [at, scaled(v)]), fall.px, fall.py)));
+      stand(marks, data.paths.map((way) => {
+        const loss = scaled(way.losses[step]);
+        return loss === null ? null : [fall.px(step), fall.py(loss)];
+      }));
+    };
+    fallSeat.replaceChildren(fall.svg);
+  }
+
+  /** Let all descend from another place, which the kernel computes. @param {number[]} place */
+  function begin(place) {
+    clearTimeout(waiting);
+    const start = place.map((at) => Number(at.toPrecision(3)));
+    set({ start, ...(here() ? {} : prefersStillness() ? { step: last } : { playing: true }) });
+    update();
+    waiting = window.setTimeout(() => {
+      if (String(data.start) !== String(model.get("start")))
+        sentence.textContent = "The kernel does not answer: the ways begin where they began.";
+    }, PATIENCE);
+  }
 
   // ---- the table and the controls
 
@@ -101,28 +162,35 @@ function render({ model, el }) {
   };
   const range = h("input", { type: "range", min: 0, max: last, step: 1, className: "ak-slide",
       "aria-label": "Step" });
+  const starts = data.names.map((name, k) => h("input", { type: "number", step: "any", className: "ak-exact",
+    title: name, "aria-label": `Start, ${name}`, min: data.ends[k][0], max: data.ends[k][1] }));
   const count = h("span", { className: "ak-count" });
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
   const root = h("div", { className: "ak-player ak-live ak-descent", tabIndex: 0, role: "group",
     "aria-label": `Descent of ${data.paths.length} optimizer${data.paths.length === 1 ? "" : "s"}, `
       + `${last} steps. Left and right step, Space plays.` },
-  h("div", { className: "ak-desk" }, h("div", { className: "ak-seat" }, field.svg),
-    h("div", { className: "ak-seat ak-side" }, fall.svg,
+  h("div", { className: "ak-desk" }, h("div", { className: "ak-seat" }, fieldSeat),
+    h("div", { className: "ak-seat ak-side" }, fallSeat,
       h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Optimizers" }, table))),
   h("div", { className: "ak-controls" }, sentence, range,
     h("div", { className: "ak-row" },
       h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" },
-      ...Object.values(buttons)), h("span", { className: "ak-space" }), count)));
+      ...Object.values(buttons)), h("span", { className: "ak-space" }),
+      h("span", { className: "ak-fact" }, h("span", {}, "Start: click the contour, or"),
+        ...starts.flatMap((field, k) => [`${data.names[k]} =`, field])), count)));
 
   for (const [name, button] of Object.entries(buttons)) {
     button.addEventListener("click",
       () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)](),
       { signal });
   }
+  for (const field of starts)
+    field.addEventListener("change", () => begin(starts.map(({ value }) => Number(value))), { signal });
   range.addEventListener("input", () => set({ step: Number(range.value) }), { signal });
   root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " " && /** @type {Element} */ (event.target).matches("button")) return;
+    if (/** @type {Element} */ (event.target).matches("input[type=number]")) return;
     /** @type {Record<string, () => void>} */
     const keys = { ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
       Escape: () => set({ selected: "" }) };
@@ -135,26 +203,12 @@ function render({ model, el }) {
 
   function update() {
     const step = here();
-    for (const { way, halo, line, dot, at } of ways) {
-      const so = way.x.slice(0, step + 1)
-        .map((x, k) => /** @type {[number, number | null]} */ ([x ?? 0, x === null ? null : way.y[k]]));
-      const d = linePath(so, field.px, field.py);
-      halo.setAttribute("d", d);
-      line.setAttribute("d", d);
-      const [x, y, loss] = [way.x[step], way.y[step], scaled(way.losses[step])];
-      dot.setAttribute("display", x === null || y === null ? "none" : "inline");
-      at.setAttribute("display", loss === null ? "none" : "inline");
-      if (x !== null && y !== null)
-        dot.setAttribute("transform", `translate(${field.px(x).toFixed(2)} ${field.py(y).toFixed(2)})`);
-      if (loss !== null) at.setAttribute("transform",
-        `translate(${fall.px(step).toFixed(2)} ${fall.py(loss).toFixed(2)})`);
-    }
-    now.setAttribute("d", `M${fall.px(step)},0V1000`);
+    showWays();
+    showLosses();
     data.told[step].forEach((texts, k) =>
       texts.forEach((text, column) => (rows[k].cells[column].textContent = text)));
     if (sentence.textContent !== data.sentences[step]) sentence.textContent = data.sentences[step];
-    field.svg.setAttribute("aria-label",
-      `The contour of the loss, with the ways of the optimizers. ${data.sentences[step]}`);
+    starts.forEach((field, k) => (field.value = String(data.start[k])));
     range.value = String(step);
     range.setAttribute("aria-valuetext", `${step} of ${last}`);
     count.textContent = `${step} / ${last}`;
@@ -188,13 +242,23 @@ function render({ model, el }) {
 
   const events = ["step", "playing", "speed", "selected"].map((name) => `change:${name}`);
   for (const event of events) model.on(event, update);
+  const draw = [drawnIn(fieldSeat, (width) => (drawField(width), showWays(), mark()), signal),
+    drawnIn(fallSeat, (width) => (drawFall(width), showLosses(), mark()), signal)];
+  const anew = () => {
+    data = model.get("_descents");
+    draw.forEach((each) => each());
+    update();
+  };
+  model.on("change:_descents", anew);
   ownKeys(root, signal);
   el.append(root);
-  update();
+  anew();
 
   return () => {
     for (const event of events) model.off(event, update);
+    model.off("change:_descents", anew);
     clearTimeout(timer);
+    clearTimeout(waiting);
     listeners.abort();
     root.remove();
   };

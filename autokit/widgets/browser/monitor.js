@@ -1,13 +1,14 @@
 /**
- * The monitor of a training run: progress, four charts, and a row for each layer.
+ * The monitor of a training run: progress, three or four charts, and a row for each layer.
  *
  * Python sends what it measured some times a second, as 4-byte floats; here it is drawn. When the run ends
  * nothing more comes, and what was drawn last stays.
  *
- * @typedef {{ sentence: string, loss: string, rate: string, powers: boolean, rows: string[][] }} Told
+ * @typedef {{ sentence: string, loss: string, rate: string, title: string, powers: boolean,
+ *   constant: boolean, rows: string[][] }} Told
  */
 
-import { extent, linePath, makeChart } from "./chart.js";
+import { drawnIn, extent, linePath, makeChart } from "./chart.js";
 import { h, s } from "./dom.js";
 import { ownKeys } from "./keys.js";
 
@@ -48,11 +49,12 @@ function render({ model, el }) {
   const facts = ["Step", "Loss", "Learning rate"].map((name) => ({ name, value: h("b", {}, "—") }));
   const state = h("span", { className: "ak-phase" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
-  const charts = ["Loss", "Learning rate", "Gradient norm per layer", "Update ÷ weights per layer"]
-    .map((title) => {
-    const seat = h("div", { className: "ak-seat" });
-    return { title, seat, node: h("section", { "aria-label": title }, h("h2", {}, title), seat) };
+  const charts = ["Loss", "Learning rate", "Gradient norm per layer, in powers of ten",
+    "Update ÷ weights per layer, in powers of ten"].map((title) => {
+    const [seat, head] = [h("div", { className: "ak-seat" }), h("h2", {}, title)];
+    return { seat, head, node: h("section", { "aria-label": title }, head, seat) };
   });
+  const desk = h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node));
   const body = h("tbody", {});
   const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),
     h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"]
@@ -63,17 +65,16 @@ function render({ model, el }) {
     h("div", { className: "ak-progress" }, state,
       ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
     bar,
-    h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node)),
-    h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table),
+    desk, h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table),
       sentence);
 
   /** The colour and the dashes of a layer's line. @param {number} k */
   const look = (k) => ({ "data-way": String(k % COLOURS),
       "stroke-dasharray": DASHES[Math.floor(k / COLOURS) % DASHES.length] || "none" });
 
-  /** @param {HTMLElement} seat @param {string} title @param {number[][]} rows a step and its values
-   * @param {boolean} powers @param {number | null} guide */
-  function draw(seat, title, rows, powers, guide) {
+  /** @param {{ seat: HTMLElement, head: HTMLElement }} place @param {number[][]} rows a step and its values
+   * @param {{ powers?: boolean, guide?: number, layered?: boolean, floor?: number }} how */
+  function draw({ seat, head }, rows, { powers = false, guide, layered = false, floor = Infinity }) {
     const shown = rows.map(([step, ...values]) =>
       [step, ...values.map((v) => (!Number.isFinite(v) || (powers && v <= 0) ? null : powers ? Math.log10(v)
           : v))]);
@@ -82,25 +83,28 @@ function render({ model, el }) {
       return seat.replaceChildren(h("p", { className: "ak-note" }, "Nothing was measured so far."));
     const [first, last] = [Number(shown[0][0]), Number(shown[shown.length - 1][0])];
     let [low, high] = extent(values);
-    if (title === "Learning rate") low = Math.min(0, low);
+    low = Math.min(floor, low);
     if (powers && high - low < 1) [low, high] = [Math.floor(low), Math.ceil(high)];
-    const chart = makeChart({ width: 420, height: 200, x: [first, Math.max(last, first + 1)], y: [low, high],
-        names: ["step", ""], label: title, power: powers });
-    if (guide !== null)
+    const chart = makeChart({ width: Math.max(250, seat.clientWidth || 400), height: 200, y: [low, high],
+      x: [first, Math.max(last, first + 1, model.get("total"))], names: ["step", ""],
+      label: String(head.textContent), power: powers });
+    if (guide !== undefined)
       chart.inner.append(s("path",
         { class: "ak-guide", d: linePath([[first, guide], [last, guide]], chart.px, chart.py) }));
     const many = shown[0].length - 1;
     for (let k = 0; k < many; k += 1) {
-      const line = s("path", { class: many > 1 || layers.length === 1 && title.includes("layer")
-          ? "ak-line-of" : "ak-curve",
+      const line = s("path", { class: layered ? "ak-line-of" : "ak-curve",
         d: linePath(shown.map((row) => [Number(row[0]), row[k + 1]]), chart.px, chart.py) });
-      if (title.includes("layer")) {
+      if (layered) {
         for (const [name, value] of Object.entries(look(k))) line.setAttribute(name, value);
         line.dataset.layer = layers[k];
         line.append(s("title", {}, layers[k]));
       }
       chart.inner.append(line);
     }
+    const end = shown[shown.length - 1][1];
+    if (!layered && end !== null)
+      chart.over.append(s("circle", { class: "ak-dot", r: 3.5, cx: chart.px(last), cy: chart.py(end) }));
     seat.replaceChildren(chart.svg);
   }
 
@@ -127,12 +131,22 @@ function render({ model, el }) {
       read = now;
       sentence.textContent = told.sentence;
     }
-    draw(charts[0].seat, charts[0].title, rowsOf(model.get("_losses"), 2), told.powers, null);
-    draw(charts[1].seat, charts[1].title, rowsOf(model.get("_rates"), 2), false, null);
-    draw(charts[2].seat, charts[2].title, rowsOf(model.get("_norms"), 1 + layers.length), true, null);
-    draw(charts[3].seat, charts[3].title, rowsOf(model.get("_ratios"), 1 + layers.length), true, -3);
+    charts[0].head.textContent = told.title;
+    charts[0].node.setAttribute("aria-label", told.title);
+    charts[1].node.hidden = told.constant;
+    desk.dataset.count = told.constant ? "3" : "4";
+    drawAll();
     list(told.rows);
     mark();
+  }
+
+  function drawAll() {
+    const { powers, constant } = model.get("_told");
+    draw(charts[0], rowsOf(model.get("_losses"), 2), { powers });
+    if (!constant) draw(charts[1], rowsOf(model.get("_rates"), 2), { floor: 0 });
+    const layered = { powers: true, layered: true };
+    draw(charts[2], rowsOf(model.get("_norms"), 1 + layers.length), layered);
+    draw(charts[3], rowsOf(model.get("_ratios"), 1 + layers.length), { ...layered, guide: -3 });
   }
 
   /** The table: its buttons stay, so that the keyboard keeps its place. @param {string[][]} rows */
@@ -176,6 +190,7 @@ function render({ model, el }) {
   model.on("change:selected", mark);
   ownKeys(root, signal);
   el.append(root);
+  drawnIn(desk, later, signal);
   tell();
 
   return () => {
