@@ -7,14 +7,18 @@ from autokit.draw.metrics import columns
 from autokit.graphs.model import Table
 
 _WIDEST = 60
+_TREE = " │├└─"
+
+LEFT, RIGHT = (f"text-align: {side}; vertical-align: middle; padding-block: 0" for side in ("left", "right"))
+"""A notebook's own style moves all cells to the right, where no tree is seen, and parts its lines."""
 
 
 def table_html(table: Table) -> str:
-    """The table as HTML that no viewer strips: without style or script."""
-    head = "".join(f'<th align="left" scope="col">{_cell(word)}</th>' for word in table.head)
+    """The table as HTML that any viewer shows: one that strips the styles of cells has their ``align``."""
+    head = "".join(f'<th align="left" scope="col" style="{LEFT}">{_cell(word)}</th>' for word in table.head)
     rows = "".join(
-        f'<tr><th align="left" scope="row">{_cell(row[0])}</th>'
-        + "".join(f'<td align="left">{_cell(cell)}</td>' for cell in row[1:])
+        f'<tr><th align="left" scope="row" style="{LEFT}">{_cell(row[0])}</th>'
+        + "".join(f'<td align="left" style="{LEFT}">{_cell(cell)}</td>' for cell in row[1:])
         + "</tr>"
         for row in table.rows
     )
@@ -36,6 +40,11 @@ def _shown(words: str) -> str:
     return in_a_line(words, _WIDEST)
 
 
+def tree(marks: str) -> str:
+    """The lines of a tree before a name; who listens hears the name alone."""
+    return f'<tt aria-hidden="true">{marks.replace(" ", "&nbsp;")}</tt>' if marks else ""
+
+
 def _cell(words: str) -> str:
-    inner = words.lstrip(" ")
-    return "&nbsp;" * (len(words) - len(inner)) + markup(_shown(inner))
+    inner = words.lstrip(_TREE)
+    return tree(words[: len(words) - len(inner)]) + markup(_shown(inner))

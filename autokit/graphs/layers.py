@@ -365,11 +365,11 @@ def rows(table: LayerTable) -> list[tuple[str, Layer, str, tuple[str, ...]]]:
             f"{layer.parameters:,}" if layer.parameters else "",
             f"{layer.multiply_adds:,}" if layer.multiply_adds else "",
         )
-        lines.append((_lines(shown, place), layer, ", ".join(notes), cells))
+        lines.append((tree_lines(shown, place), layer, ", ".join(notes), cells))
     return lines
 
 
-def _lines(shown: list[Layer], place: int) -> str:
+def tree_lines(shown: list[Layer], place: int) -> str:
     """The lines of the tree before a row: whether siblings follow it, and those around it."""
     layer = shown[place]
     marks = ""

@@ -242,7 +242,8 @@ def sign_colours() -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     plus, minus = ON_BOTH
-    return LinearSegmentedColormap.from_list("signs", [(minus, 1.0), (minus, 0.0), (plus, 0.0), (plus, 1.0)])
+    ends = [(0.0, (minus, 1.0)), (0.5, (minus, 0.0)), (0.5, (plus, 0.0)), (1.0, (plus, 1.0))]
+    return LinearSegmentedColormap.from_list("signs", ends)
 
 
 def ink_on_cell(part: float) -> str:

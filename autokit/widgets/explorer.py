@@ -13,7 +13,7 @@ from autokit.draw.card import shape_text
 from autokit.draw.image import image
 from autokit.draw.table import table_html, table_text
 from autokit.graphs.exploration import Exploration, Explored, Spread, explore_layers
-from autokit.graphs.layers import shapes_text
+from autokit.graphs.layers import shapes_text, tree_lines
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.widgets.live import Live, live_css, still_bundle
@@ -70,12 +70,12 @@ class Explorer(Live):
         return f"Explorer({layers[0].layer.kind}, {len(layers)} modules, {len(self.exploration.graph)} nodes)"
 
     def _table(self) -> Table:
-        rows = []
-        for each in self.exploration.layers:
-            layer = each.layer
+        rows, layers = [], [each.layer for each in self.exploration.layers]
+        for place, (each, layer) in enumerate(zip(self.exploration.layers, layers)):
             rows.append(
                 (
-                    "    " * layer.depth + (f"{layer.name}: {layer.kind}" if layer.depth else layer.kind),
+                    tree_lines(layers, place)
+                    + (f"{layer.name}: {layer.kind}" if layer.depth else layer.kind),
                     shapes_text(layer.outputs),
                     f"{layer.parameters:,}" if layer.parameters else "",
                     _in_short(each.activation),

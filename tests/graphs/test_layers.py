@@ -96,6 +96,10 @@ def test_as_a_table():
     assert "<script" not in page and "&lt;script&gt;" in page
     assert page == ak.summary(model, (1, 2))._repr_mimebundle_()["text/html"]
     assert page.count("<tr>") == 4 and page.count('scope="row"') == 3 and page.count('scope="col"') == 5
+    assert '<tt aria-hidden="true">└─&nbsp;</tt>1: <b>' in page
+    cells = re.findall(r"<t[hd] [^>]*>", page)
+    sides = [re.search(r'align="(\w+)" style="text-align: (\w+)', cell).groups() for cell in cells]
+    assert all(one == other for one, other in sides), "a notebook's own style puts all to the right"
     assert "#" not in re.sub(r"&#\d+;", "", page) and "color" not in page  # the page's own colours
 
 

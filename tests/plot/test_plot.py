@@ -143,6 +143,9 @@ def test_a_heatmap_has_zero_in_the_middle_and_writes_small_numbers() -> None:
     image = given.images[0]
     assert (image.norm.vmin, image.norm.vmax) == (-4.0, 4.0)
     assert sorted(text.get_text() for text in given.texts) == sorted(["1", "−4", "0", "×"])
+    cells = image.cmap(image.norm([-4.0, -1.0, 1.0, 2.0]))
+    np.testing.assert_allclose(cells[:, 3], [1, 0.25, 0.25, 0.5], atol=0.01, err_msg="as strong as its size")
+    assert tuple(cells[0, :3]) == tuple(cells[1, :3]) != tuple(cells[2, :3]) == tuple(cells[3, :3])
     assert torch.plot.heatmap(np.arange(3), axes()).images[0].get_array().shape == (1, 3)
     for wrong in (torch.zeros(2, 2, 2), torch.zeros(0)):
         with pytest.raises(ValueError, match="numbers in one or two dimensions"):

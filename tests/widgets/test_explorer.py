@@ -36,7 +36,7 @@ def test_the_still_is_a_table_and_the_graph() -> None:
     ((_, drawn),) = pictures(explorer)
     assert ">tanh<" in drawn
     text = explorer.still()["text/plain"]
-    assert "1: ReLU" in text and "±" in text and explorer.still() == make().still()
+    assert "│  ├─ 1: ReLU" in text and "±" in text and explorer.still() == make().still()
 
 
 def test_tree_and_graph_choose_for_each_other(open_page: Callable[..., Any]) -> None:
@@ -74,3 +74,16 @@ def test_facts_are_pythons(open_page: Callable[..., Any]) -> None:
         rows = [row.locator("th, td").all_inner_texts() for row in shown.locator.locator("tbody tr").all()]
         assert rows == told["weights"]
     assert shown.close() == 0
+
+
+def test_the_tree_is_seen(open_page: Callable[..., Any]) -> None:
+    deep = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.ReLU()) for _ in range(12)])
+    explorer = torch.explore(deep, torch.ones(3, 2), selected="11.1")
+    (shown,) = show(open_page(), explorer)
+    tree = shown.locator.get_by_role("tree").bounding_box()
+    chosen = shown.locator.locator("[role=treeitem][aria-selected=true]").bounding_box()
+    assert tree["y"] <= chosen["y"] and chosen["y"] + chosen["height"] <= tree["y"] + tree["height"]
+    guides = shown.locator.get_by_role("treeitem").evaluate_all(
+        "(items) => items.map((item) => parseFloat(getComputedStyle(item).backgroundSize))"
+    )
+    assert guides == [16 * each.layer.depth for each in explorer.exploration.layers], "a line for each level"

@@ -127,6 +127,9 @@ function render({ model, el }) {
       if (inside(k)) item.setAttribute("aria-expanded", String(!closed.has(layers[k].path)));
       mark.textContent = inside(k) ? (closed.has(layers[k].path) ? "▸" : "▾") : "";
     });
+    const { offsetTop: top, offsetHeight: high } = items[at].item;
+    if (top < tree.scrollTop || top + high > tree.scrollTop + tree.clientHeight)
+      tree.scrollTop = top - tree.clientHeight / 2;
     picture.mark(new Set(layer.path
         ? modules.flatMap((path, id) => (path && liesIn(path, layer.path) ? [`n${id}`] : [])) : []));
     picture.find();
