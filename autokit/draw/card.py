@@ -1,10 +1,10 @@
 """A card is one box of the picture: an operation with its result, a leaf, or a constant.
 
 From top to bottom: the operation's symbol and an equation, the value's name
-and its formula; its kind, shape and dtype; the value, the gradient, and what
-else is asked for.
+and its formula; its shape; the value, the gradient, and what else is asked for.
 Everything stands on a few shared left edges, and the box is as wide as the
-widest text that it will ever show.
+widest text that it will ever show.  Where pictures run from left to right a
+tensor's range stands below its thumbnail, since width is scarce there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autokit.draw.histogram import Histogram
 from autokit.draw.metrics import fit, width
 from autokit.draw.shapes import Badge, Card, Field, TextLine, Thumbnail
 from autokit.draw.thumbnail import thumbnail
-from autokit.graphs.model import Edge, Node, Summary
+from autokit.graphs.model import Edge, Node, Summary, name_of
 from autokit.graphs.view import SHOWN
 
 SIZES = {
@@ -27,31 +27,33 @@ SIZES = {
     "unnamed": 14.0,
     "formula": 13.0,
     "caption": 11.0,
-    "order": 10.0,
+    "order": 11.0,
     "symbol": 15.0,
+    "word": 11.5,
     "label": 11.0,
     "value": 14.0,
     "gradient": 14.0,
-    "pending": 10.0,
+    "pending": 11.0,
     "marks": 11.0,
     "detail": 12.0,
-    "operand": 9.5,
-    "flow": 11.5,
+    "operand": 11.0,
+    "flow": 11.0,
     "group": 11.0,
     "note": 12.0,
 }
 """The size in px of each kind of text."""
 
-BOLD = frozenset({"title", "symbol", "pending", "group"})
+BOLD = frozenset({"title", "symbol", "word", "pending", "group"})
 
-PAD_X, PAD_Y = 14.0, 12.0
+PAD_X, PAD_Y = 9.0, 8.0
 WIDEST = 340.0
 """Where values and gradients are shortened, in px; and so, below, the other texts."""
 
-_TITLE, _CAPTION, _SYMBOL, _FORMULA = 220.0, 260.0, 160.0, 220.0
+_TITLE, _CAPTION, _SYMBOL, _FORMULA, _BESIDE, _NARROW = 220.0, 260.0, 160.0, 190.0, 150.0, 112.0
 
-_HEADER, _SMALLEST, _BADGE, _ROW, _LABEL = 32.0, 112.0, 28.0, 20.0, 38.0
-_LONG_LABEL = 48.0
+_HEADER, _SMALLEST, _BADGE, _PLATE, _ROW, _LABEL = 32.0, 84.0, 28.0, 19.0, 18.0, 36.0
+_LONG_LABEL, _LIST, _RANGE = 48.0, 96.0, 11.0
+_THUMBNAIL, _SMALL = (60.0, 24.0), (32.0, 18.0)
 _ABOVE = 7.0  # more air under the operands' words where they stand at the top
 
 IN_ANY_ORDER = frozenset(
@@ -75,7 +77,23 @@ def line(x: float, y: float, text: str, role: str, limit: float, anchor: str = "
 
 def shown_in(field: Field, text: str, role: str) -> str:
     """What ``field`` shows of ``text``: as much as it has room for, up to a rounding of the width."""
-    return fit(visible(text), field.size, field.width + 0.01, role in BOLD)
+    pieces = flow_lines(text, field.lines)
+    return " ".join(fit(piece, field.size, field.width + 0.01, role in BOLD) for piece in pieces)
+
+
+def longest(text: str) -> float:
+    """The most room for a value: a list of numbers is cut, and details tell all of it."""
+    return _LIST if text.startswith("[") else WIDEST
+
+
+def flow_lines(text: str, lines: int) -> list[str]:
+    """What flows, in so many lines at most: a range may be two.
+
+    >>> flow_lines("−1.6 to 1.4", 2), flow_lines("−1.6 to 1.4", 1), flow_lines("2.0", 2)
+    (['−1.6', 'to 1.4'], ['−1.6 to 1.4'], ['2.0'])
+    """
+    low, between, high = visible(text).partition(" to ")
+    return [low, f"to {high}"] if between and lines > 1 else [visible(text)]
 
 
 def in_order(node: Node, arriving: Sequence[Edge]) -> bool:
@@ -98,6 +116,7 @@ def card(
     nodes: Sequence[Node] = (),
     show: Collection[str] = SHOWN,
     down: bool = False,
+    form: str = "wide",
 ) -> Card:
     """The card of ``node``.
 
@@ -114,17 +133,18 @@ def card(
         Which of ``FACTS`` it shows.
     down : bool
         Whether arrows arrive from above, and not from the left.
+    form : {"wide", "narrow", "side"}
+        Whether ranges stand beside thumbnails or below; "side" is the small box of a parameter.
     """
     names = operand_words(node, arriving, show)
     reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
     edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
-    filling = _Filling(node, shown, show, edge, PAD_Y + (_ABOVE if down and names else 0.0))
+    filling = _Filling(node, shown, show, edge, PAD_Y + (_ABOVE if down and names else 0.0), form)
     filling.head()
     asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
-    if _beside_the_name(node, show):
-        asked.discard("formula")
+    asked.discard("formula")
     details = [(name, words) for name, words in facts(node, arriving, nodes) if name in asked]
-    column = edge + (_LONG_LABEL if details else _LABEL)
+    column = edge + (0.0 if form == "side" else _LONG_LABEL if details else _LABEL)
     filling.values(column)
     filling.details(details, column)
     filling.pending()
@@ -135,18 +155,25 @@ class _Filling:
     """A card that is filled from above: ``y`` is how far down it is, ``right`` how far its texts reach."""
 
     def __init__(
-        self, node: Node, shown: Mapping[str, Iterable[str]], show: Collection[str], edge: float, top: float
+        self,
+        node: Node,
+        shown: Mapping[str, Iterable[str]],
+        show: Collection[str],
+        edge: float,
+        top: float,
+        form: str,
     ) -> None:
-        self.node, self.shown, self.show = node, shown, show
+        self.node, self.shown, self.show, self.form = node, shown, show, form
         self.edge, self.top = edge, top
         self.lines: list[TextLine] = []
         self.fields: dict[str, Field] = {}
         self.thumbnails: list[Thumbnail] = []
         self.badge: Badge | None = None
         self.waits: Badge | None = None
-        self.order = TextLine(0, top + 13, str(node.id) if "order" in show else "", "order", "end")
+        numbered = "order" in show and form != "side" and node.name != name_of(node.id)  # which says it
+        self.order = TextLine(0, top + 13, str(node.id) if numbered else "", "order", "end")
         self.right = _SMALLEST - PAD_X
-        self.y = top + _HEADER + 12
+        self.y = top
 
     def write(self, words: TextLine) -> None:
         """Add a line, and make room for it."""
@@ -155,58 +182,95 @@ class _Filling:
 
     def head(self) -> None:
         """The symbol on its plate, name and formula, and a line on what it is; room for the order number."""
-        node, left = self.node, self.edge
-        if node.symbol or node.kind == "operation":
-            symbol = line(0, self.top + 21, node.symbol or node.operation, "symbol", _SYMBOL, "middle")
-            plate = max(_BADGE, text_width(symbol.text, "symbol") + (10 if len(symbol.text) == 1 else 18))
-            self.badge = Badge(self.edge, self.top + 2, plate, _BADGE)
-            self.lines.append(replace(symbol, x=self.edge + plate / 2))
-            left += plate + 10
-        title = line(left, self.top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
-        title = replace(title, formula=_beside_the_name(node, self.show))
-        headline = text_width(title.text, title.role) + text_width(title.formula, "formula")
-        self.right = max(self.right, left + headline + 14 + text_width(self.order.text, "order"))
-        self.lines.append(title)
-        self.write(line(left, self.top + 29, describe(node, self.show), "caption", _CAPTION))
+        node, left, top = self.node, self.edge, self.top
+        caption, formula = describe(node, self.show, brief=True), _formula(node, self.show)
+        symbol = node.symbol or (node.operation if node.kind == "operation" else "")
+        self.y += _HEADER
+        if len(symbol) > 1:  # a word has a line of its own, with the shape
+            word = line(0, top + 13, symbol, "word", _SYMBOL, "middle")
+            plate = text_width(word.text, "word") + 11
+            self._plate(word, plate, _PLATE)
+            self.write(line(self.edge + plate + 7, top + 13, caption, "caption", _CAPTION))
+            top, caption = top + _PLATE + 3, ""
+            self.order = replace(self.order, y=top + 13)
+            self.y += _PLATE - 11
+        elif symbol:
+            self._plate(line(0, top + 20, symbol, "symbol", _SYMBOL, "middle"), _BADGE, _BADGE)
+            left += _BADGE + 9
+        title = line(left, top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
+        room = _NARROW - left if self.form == "narrow" and node.shape else _BESIDE
+        beside = f" = {formula}" if formula and text_width(f" = {formula}", "formula") <= room else ""
+        title = replace(title, formula=beside)
+        reach = left + text_width(title.text, title.role) + text_width(beside, "formula")
+        self._row(title, reach)
+        if not symbol and node.shape and reach + text_width(caption, "caption") < _FORMULA:
+            self._row(line(reach + 8, top + 13, caption, "caption", _CAPTION))
+            self.y -= 15
+        elif caption:
+            self.write(line(left, top + 28, caption, "caption", _CAPTION))
+        if formula and not beside:
+            room = _NARROW + 28 if self.form == "narrow" else _FORMULA
+            self.write(line(self.edge, self.y + 11, f"= {formula}", "caption", room))
+            self.y += 15
+        self.y += 5
+
+    def _row(self, words: TextLine, reach: float = 0.0) -> None:
+        """Add a line, and make room for it; on the first one the order number stands at the right."""
+        self.lines.append(words)
+        reach = reach or words.x + text_width(words.text, words.role)
+        beside = text_width(self.order.text, "order") + 8 if self.order.text else 0.0
+        self.right = max(self.right, reach + (beside if words.y == self.order.y else 0.0))
+
+    def _plate(self, words: TextLine, wide: float, high: float) -> None:
+        self.badge = Badge(self.edge, self.top + (1 if high == _BADGE else -1), wide, high)
+        self.lines.append(replace(words, x=self.edge + wide / 2))
 
     def values(self, column: float) -> None:
         """The value and the gradient, each with its picture and with marks on what is wrong with it."""
-        rows = _rows(self.node, self.shown, self.show)
-        pictures = {name: thumbnail(summary) if "heatmap" in self.show else None for name, summary in rows}
-        aside = max((picture.width + 10 for picture in pictures.values() if picture), default=0.0)
+        rows, size = _rows(self.node, self.shown, self.show), _SMALL if self.form == "side" else _THUMBNAIL
+        pictures = {name: thumbnail(told, *size) if "heatmap" in self.show else None for name, told in rows}
+        self.aside = max((picture.width + 8 for picture in pictures.values() if picture), default=0.0)
+        self.column = column
         for name, summary in rows:
-            self._value(name, summary, pictures[name], column, aside)
+            self._value(name, summary, pictures[name])
         if not any(name == "value" for name, _ in rows):  # beside which they would stand
             for words in self.node.marks:
                 self.write(line(self.edge, self.y + 12, words, "marks", WIDEST))
                 self.y += 15
             self.y += 4 if self.node.marks else 0
 
-    def _value(
-        self,
-        name: str,
-        summary: Summary | None,
-        picture: Heatmap | Histogram | None,
-        column: float,
-        aside: float,
-    ) -> None:
-        height = max(_ROW, picture.height + 4 if picture else 0)
-        baseline = self.y + height / 2 + 5
-        self.lines.append(TextLine(self.edge, baseline, "value" if name == "value" else "grad", "label"))
-        x = column + aside
-        size = 12.0 if self.node.shape else SIZES["value"]  # a range is a longer text than a number
-        room = min(max((width(visible(t), size) for t in self.shown.get(name, ())), default=0.0), WIDEST)
+    def _value(self, name: str, summary: Summary | None, picture: Heatmap | Histogram | None) -> None:
+        below = self.form == "narrow" and self.aside > 0
+        size = _RANGE if self.node.shape else SIZES["value"]  # a range is a longer text than a number
+        high = picture.height if picture else 0.0
+        height = max(15.0, high) if below else max(_ROW, high + 3)
+        middle = self.y + height / 2
+        if self.form != "side":  # whose rows are those of the box beside it
+            label = "value" if name == "value" else "grad"
+            self.lines.append(TextLine(self.edge, middle + 4, label, "label"))
+        x = self.edge if below else self.column + self.aside
+        self.y += height + (15 if below else 0)
+        baseline = self.y - 3 if below else middle + 4.5
+        texts = [visible(text) for text in self.shown.get(name, ())]
+        room = max((min(width(text, size), longest(text)) for text in texts), default=0.0)
         self.fields[name] = Field(x, baseline, room, size)
-        self.right = max(self.right, x + room)
-        self.y += height
-        marks = _marks(summary, self.node.marks if name == "value" else (), name, x, self.y + 10)
+        self.right = max(self.right, x + room, self.column + self.aside - 8)
+        marks = _marks(
+            summary,
+            self.node.marks if name == "value" else (),
+            name,
+            x,
+            self.y + 11,
+            _NARROW - 12 if below else WIDEST,
+        )
         if marks:
             self.right = max(self.right, x + text_width(marks.text, "marks"))
             self.y += 16
         if picture or marks:
-            upper = baseline - 5 - (picture.height / 2 if picture else 0)
-            self.thumbnails.append(Thumbnail(f"{name}-heatmap", column, upper, picture, marks))
-        self.y += 4
+            self.thumbnails.append(
+                Thumbnail(f"{name}-heatmap", self.column, middle - high / 2, picture, marks)
+            )
+        self.y += 3
 
     def details(self, details: Sequence[tuple[str, str]], column: float) -> None:
         """What else is asked for, a line each."""
@@ -214,23 +278,24 @@ class _Filling:
             self.lines.append(TextLine(self.edge, self.y + 15, LABELS[name], "label"))
             self.write(line(column, self.y + 15, words, "detail", WIDEST))
             self.y += _ROW
-        if self.fields or details or self.node.marks:
-            self.y += PAD_Y - (0 if details else 4)
-        else:
-            self.y = self.top + _HEADER + 6 + PAD_Y
+        self.y += PAD_Y - (3 if self.fields and not details else 0)
 
     def pending(self) -> None:
-        """At the right the count of contributions that are still to come."""
+        """The count of contributions still to come: in the place of the thumbnail, or at the right."""
         counts = [*self.shown.get("pending", ())]
         if not any(counts):
             return
         plate = max(18.0, *(text_width(count, "pending") + 10 for count in counts))
-        self.right += plate + 8
         beside = self.fields.get("gradient") or self.fields.get("value")
         middle = beside.y - 5 if beside else self.top + 24
-        self.waits = Badge(self.right - plate, middle - 9, plate, 18.0)
-        x = self.right - plate / 2
-        self.fields["pending"] = Field(x, middle + 3.5, plate, SIZES["pending"], "middle")
+        if beside and self.aside and (self.form == "narrow" or plate <= self.aside - 4):
+            # While it waits its gradient is not final, and has no thumbnail.
+            left, middle = self.column, middle - (15 if self.form == "narrow" else 0)
+        else:
+            left = beside.x + beside.width + 8 if beside else self.right + 8
+        self.right = max(self.right, left + plate)
+        self.waits = Badge(left, middle - 9, plate, 18.0)
+        self.fields["pending"] = Field(left + plate / 2, middle + 4, plate, SIZES["pending"], "middle")
 
     def card(self, operands: Mapping[int, str], least: float) -> Card:
         """All of it, at least so wide."""
@@ -239,12 +304,10 @@ class _Filling:
         return Card(wide, self.y, lines, self.fields, pictures, self.badge, self.waits, operands)
 
 
-def _beside_the_name(node: Node, show: Collection[str]) -> str:
-    """The formula, where there is one and it is short: name and formula are an equation."""
-    if node.kind != "operation" or not node.formula or "formula" not in show or node.symbol == "…":
-        return ""
-    words = visible(f" = {node.formula}")
-    return words if text_width(words, "formula") <= _FORMULA else ""
+def _formula(node: Node, show: Collection[str]) -> str:
+    """The formula, where there is one: name and formula are an equation."""
+    told = node.kind == "operation" and "formula" in show and node.symbol != "…"
+    return visible(node.formula) if told else ""
 
 
 def _rows(
@@ -260,6 +323,9 @@ def _rows(
 
 WAY_BACK = ("backward", "accumulate")
 """The kinds of nodes that make gradients, and no values."""
+
+USUAL = ("float32", "int64")
+"""The dtypes of numbers where nobody asks for another."""
 
 LABELS = {"formula": "formula", "local": "local", "saved": "saves", "source": "line"}
 
@@ -292,22 +358,24 @@ def saved_text(node: Node) -> str:
     return ", ".join("its result" if name == node.name else name for name in node.saved)
 
 
-def describe(node: Node, show: Collection[str] = SHOWN) -> str:
-    """Kind, shape and dtype in a few words, as ``matmul · [3, 4] · float32``.
+def describe(node: Node, show: Collection[str] = SHOWN, brief: bool = False) -> str:
+    """Kind, shape and dtype in a few words, as ``matmul · [3, 4]``; ``brief``: no kind beside a shape.
 
-    A symbol that is a word has named the operation already; a number has no shape to show.
+    A symbol that is a word has named the operation already; a number has no shape to show, and what has
+    PyTorch's usual dtype need not say so.
     """
     if node.kind in WAY_BACK:
         return ", ".join(
             [node.formula, *([shape_text(node.shape)] if node.shape and "shape" in show else [])]
         )
-    else:
-        words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
-    if words[0].replace("_", " ") == node.symbol.replace("_", " "):
+    words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
+    given = brief and (node.symbol[1:] or (node.shape and node.kind in ("leaf", "constant")))
+    if given or words[0].replace("_", " ") == node.symbol.replace("_", " "):
         words = []
     if node.shape and "shape" in show:
         words.append(shape_text(node.shape))
-    return " · ".join([*words, node.dtype] if node.dtype and "dtype" in show else words)
+    told = "dtype" in show or ("shape" in show and node.dtype not in USUAL)
+    return " · ".join([*words, node.dtype] if node.dtype and told else words)
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
@@ -333,10 +401,12 @@ def gradient_marks(summary: Summary | None) -> str:
     )
 
 
-def _marks(summary: Summary | None, more: Sequence[str], name: str, x: float, y: float) -> TextLine | None:
+def _marks(
+    summary: Summary | None, more: Sequence[str], name: str, x: float, y: float, room: float
+) -> TextLine | None:
     words = [marks_text(summary) if name == "value" else gradient_marks(summary), *more]
     told = ", ".join(filter(None, words))
-    return line(x, y, f"! {told}", "marks", WIDEST) if told else None
+    return line(x, y, f"! {told}", "marks", room) if told else None
 
 
 def fold_card(fold: Fold) -> Card:

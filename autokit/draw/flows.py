@@ -1,8 +1,8 @@
 """Arrows for the gradients get space: gaps between columns are widened, and each flow gets a place in one.
 
-A still and its player are one layout.  Where something flows, the player's
-gaps are wider, and everything beyond moves on by as much; so nothing ever
-changes its order.  All of it for arrows that run to the right.
+Each gap becomes as wide as what flows there needs, and everything beyond moves
+by as much; so nothing ever changes its order.  All of it for arrows that run to
+the right.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ Ends = tuple[int, int]
 Extent = tuple[int, int]
 """The first and the last column that something takes."""
 
-_AIR, _BESIDE_FRAME, _BETWEEN = 22.0, 8.0, 8.0
+_AIR, _BESIDE_FRAME, _BETWEEN = 6.0, 4.0, 8.0
+_LEAST, _SLOPE, _MOST = 28.0, 0.15, 66.0
+"""A gap without flows is so wide at least, and wider by a part of how far its arrows rise or fall."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def make_room(
     flows: Sequence[Point],
     frames: Sequence[tuple[Sequence[int], float]],
 ) -> Roomy:
-    """Open the gaps of ``placement``, and find a place on each arrow.
+    """Open or close the gaps of ``placement``, and find a place on each arrow.
 
     Parameters
     ----------
@@ -60,11 +62,13 @@ def make_room(
     zones = columns.zones([(columns.extent(members), reach) for members, reach in frames])
     # A flow stands just before the box that it comes from: there few arrows are side by side.
     gaps = [max(columns.of[target] - 1, 0) for _, target in arrows]
-    wider = [0.0] * len(zones)
-    for gap, (along, _) in zip(gaps, flows, strict=True):
-        if along:
-            left, right, air = zones[gap]
-            wider[gap] = max(wider[gap], along + air - (right - left))
+    wanted = [_LEAST] * len(zones)
+    for gap, (along, _), (source, target) in zip(gaps, flows, arrows, strict=True):
+        rise = abs(placement.centres[source][1] - placement.centres[target][1])
+        if zones:
+            wanted[gap] = max(wanted[gap], _LEAST + min(_SLOPE * rise, _MOST - _LEAST))
+            wanted[gap] = max(wanted[gap], along + zones[gap][2] if along else 0.0)
+    wider = [need - (right - left) for need, (left, right, _) in zip(wanted, zones, strict=True)]
     move = _moved(columns, wider)
     centres = tuple((move(x), y) for x, y in placement.centres)
     curves = _in_order([tuple((move(x), y) for x, y in curve) for curve in placement.curves], arrows)

@@ -189,17 +189,17 @@ class _Folder:
 
     def folds(self, units: Sequence[_Unit], depth: int, times: dict[_Unit, tuple[int, int]]) -> list[Fold]:
         """A fold for each module below ``depth``, and for each unit of ``times``, that has several nodes."""
-        home = {id: unit for unit in units for id in unit}
-        inputs: dict[_Unit, list[int]] = {}
+        home = {id: place for place, unit in enumerate(units) for id in unit}
+        inputs: dict[int, list[int]] = {}
         for id, users in self.users.items():
             homes = {home.get(user) for user in users}
             data = self.nodes[id].kind == "constant" and self.nodes[id].shape  # what a network is given
-            if len(homes) == 1 and (unit := homes.pop()) is not None and not data:
-                inputs.setdefault(unit, []).append(id)
+            if len(homes) == 1 and (place := homes.pop()) is not None and not data:
+                inputs.setdefault(place, []).append(id)
         found = []
-        for unit in units:
+        for place, unit in enumerate(units):
             closed = len(unit) > 1 or len(_parts(self.nodes[unit[0]])) > depth
-            held = inputs.get(unit, [])
+            held = inputs.get(place, [])
             if closed and len(unit) + len(held) > 1:
                 found.append(self._fold(unit, held, times.get(unit)))
         return found

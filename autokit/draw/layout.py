@@ -15,8 +15,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from autokit.draw import embedded, layered
 
@@ -47,7 +47,8 @@ class Plan:
     """What to lay out: sizes (width, height) in px, in topological order as far as there is one.
 
     At the rectangles in ``ordered`` the arrows arrive from top to bottom in the order that they have here,
-    as far as the engine can do it.
+    as far as the engine can do it.  ``ports`` say for some of them how far below its middle a rectangle's
+    arrows arrive and leave.
     """
 
     sizes: tuple[Point, ...]
@@ -56,6 +57,7 @@ class Plan:
     gap: Point = (64.0, 26.0)
     margin: float = 18.0
     ordered: frozenset[int] = frozenset()
+    ports: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,14 @@ class Placement:
     """The answer: a centre for each rectangle, and for each arrow the control points of its Bézier curve.
 
     A curve has 1 + 3k points, or none where the engine gave none.
-    ``nested`` says whether clusters keep clear of the rectangles that are not theirs.
+    ``nested`` says whether clusters keep clear of the rectangles that are not theirs, ``turned`` whether
+    all of it, ports included, is upside down.
     """
 
     centres: tuple[Point, ...]
     curves: tuple[tuple[Point, ...], ...]
     nested: bool
+    turned: bool = False
 
 
 def place(plan: Plan, engine: str = "auto") -> Placement:
@@ -148,11 +152,15 @@ def to_dot(plan: Plan) -> str:
         f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
         'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
     ]
+    port: dict[int, str] = {}
     if _reach(plan) > _LONG:
         top.append("nslimit=1;nslimit1=1;mclimit=0.1;searchsize=10;")
     for i, (w, h) in enumerate(plan.sizes):
-        order = ",ordering=in" if i in plan.ordered else ""
-        top.append(f"{i}[width={w / _PX:.4f},height={h / _PX:.4f}{order}];")
+        facts = [f"width={w / _PX:.4f},height={h / _PX:.4f}"] + ["ordering=in"] * (i in plan.ordered)
+        if plan.ports.get(i):
+            fields, port[i] = _record(0.5 + plan.ports[i] / h)
+            facts.append(f'shape=record,fontsize=1,label="{fields}"')
+        top.append(f"{i}[{','.join(facts)}];")
     for i in range(len(plan.clusters) - 1, -1, -1):
         parent = plan.clusters[i].parent
         (bodies[parent] if parent >= 0 else top).append("".join(bodies[i]) + "}")
@@ -165,8 +173,22 @@ def to_dot(plan: Plan) -> str:
         # What is computed on runs straight, and what is only given stands beside it.
         weight = arrivals[arrow.target] if arrow.source in arrivals else 1
         facts = [f"minlen={arrow.ranks}"] * (arrow.ranks > 1) + [f"weight={weight}"] * (weight > 1)
-        top.append(f"{arrow.source}->{arrow.target}" + (f"[{','.join(facts)}];" if facts else ";"))
+        leaves, arrives = port.get(arrow.source), port.get(arrow.target)
+        start = f"{arrow.source}{f':{leaves}:e' if leaves else ''}"
+        end = f"{arrow.target}{f':{arrives}:w' if arrives else ''}"
+        top.append(f"{start}->{end}" + (f"[{','.join(facts)}];" if facts else ";"))
     return "\n".join([*top, "}"])
+
+
+def _record(part: float) -> tuple[str, str]:
+    """The equal fields of a rectangle, and that of them whose middle is nearest to ``part`` of its height."""
+    tried = [(field, count) for count in range(2, _FIELDS) for field in range(count)]
+    best, count = min(tried, key=lambda each: abs((each[0] + 0.5) / each[1] - part))
+    return "|".join(f"<f{field}>" for field in range(count)), f"f{best}"
+
+
+_FIELDS = 40
+"""Of so many fields one is within a pixel or two of any height."""
 
 
 def _read(plan: Plan, plain: str) -> Placement:

@@ -255,10 +255,12 @@ def outline(d: str, x: float, y: float) -> Outline:
 def _text(axes: Any, element: ET.Element, x: float, y: float, order: int) -> None:
     whole = element.find(f"{_NAMESPACE}title")
     words = element.text or (whole.tail if whole is not None else "") or ""
-    x, y = x + float(element.get("x", 0)), y + float(element.get("y", 0))
+    corner, x, y = (x, y), x + float(element.get("x", 0)), y + float(element.get("y", 0))
     parts = [(words, element), *((part.text or "", part) for part in element.iter(f"{_NAMESPACE}tspan"))]
     for words, part in parts:
-        if words:
+        if words.strip():
+            if part is not element and part.get("x"):  # a line of its own
+                x, y = (at + float(part.get(name, 0)) for at, name in zip(corner, "xy"))
             _write(axes, element, words, part, x, y, order)
             x += width(words, float(part.get("font-size", 12)), _is_bold(part))
 

@@ -10,8 +10,9 @@ alternative text and in the table.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from autokit.draw.fold import Fold, fold, is_end, unfold
 from autokit.graphs.model import Edge, Graph, Node
@@ -28,7 +29,9 @@ class Part:
     fold, one for each pair of boxes; ``cut`` holds one edge for each box that
     reads something left out; ``left_out`` says how much that is.  ``depth``
     is how many levels of modules stand open, None for all; ``opened`` names
-    those that stand open besides.
+    those that stand open besides.  ``numbers`` are the names of constants that
+    have no box, since formulas say them, by their ids, and ``said`` the edges
+    from these.
     """
 
     nodes: tuple[Node, ...]
@@ -39,6 +42,8 @@ class Part:
     bundles: tuple[Edge, ...] = ()
     depth: int | None = None
     opened: frozenset[str] = frozenset()
+    numbers: Mapping[int, str] = field(default_factory=dict)
+    said: tuple[Edge, ...] = ()
 
     def boxes(self) -> dict[int, int]:
         """For the id of each node that is drawn, or folded, the place of its box: nodes first, then folds."""
@@ -48,23 +53,24 @@ class Part:
         return place
 
 
-def longest_path(drawn: Part) -> int:
-    """How many boxes stand behind each other."""
-    box = drawn.boxes()
-    behind: dict[int, int] = {}
-    for edge in sorted((*drawn.edges, *drawn.bundles), key=lambda edge: edge.target):
-        source, target = box[edge.source], box[edge.target]
-        behind[target] = max(behind.get(target, 1), behind.get(source, 1) + 1)
-    return max(behind.values(), default=1)
-
-
-def part(graph: Graph, limit: int = LIMIT, depth: int | None = None, opened: Collection[str] = ()) -> Part:
+def part(
+    graph: Graph,
+    limit: int = LIMIT,
+    depth: int | None = None,
+    opened: Collection[str] = (),
+    constants: bool = True,
+) -> Part:
     """The part of ``graph`` that fits into ``limit`` boxes, with ``depth`` levels of modules open.
 
     The folds that are ``opened``, by their ids as :func:`autokit.draw.fold.ranges` has them, come on top.
+    Without ``constants`` the numbers that formulas say have no boxes.
     """
     if limit < 1:
         raise ValueError(f"limit is how many boxes to draw, at least 1, got {limit}")
+    numbers = {} if constants else _numbers(graph)
+    said = tuple(edge for edge in graph.edges if edge.source in numbers)
+    if numbers:
+        graph = replace(graph, nodes=tuple(node for node in graph.nodes if node.id not in numbers))
     known = {node.id: node for node in graph.nodes}
     edges = [edge for edge in graph.edges if edge.source in known and edge.target in known]
     folds, depth = fold(graph, edges, limit, graph.view.depth if depth is None else depth)
@@ -102,7 +108,20 @@ def part(graph: Graph, limit: int = LIMIT, depth: int | None = None, opened: Col
         tuple(bundles.values()),
         depth,
         frozenset(open_paths),
+        numbers,
+        said,
     )
+
+
+def _numbers(graph: Graph) -> dict[int, str]:
+    """The names of the program's numbers that the formula of each operation that uses them says, by id."""
+    found = {node.id: node.name for node in graph.nodes if node.is_number}
+    formulas = {node.id: node.formula for node in graph.nodes}
+    for edge in graph.edges if found else ():
+        words = re.escape(found.get(edge.source, ""))
+        if words and not re.search(rf"(?<![\w.]){words}(?![\w.])", formulas.get(edge.target, "")):
+            del found[edge.source]
+    return found
 
 
 def _newest(graph: Graph, edges: list[Edge], limit: int, home: dict[int, int]) -> set[int]:

@@ -32,7 +32,12 @@ def in_reading_order(plan: Plan, place: Callable[[Plan], Placement]) -> Placemen
         crossings = [_crossings(plan, each) for each in answers]
         answers = [each for each, count in zip(answers, crossings) if count == min(crossings)]
     answers += [_upside_down(each) for each in answers]
-    return min(answers, key=lambda each: (*_swapped(plan, each, arriving), _out_of_line(plan, each)))
+
+    def disorder(each: Placement) -> tuple[int, ...]:
+        stands_on_its_head = bool(plan.ports) and each.turned
+        return (*_swapped(plan, each, arriving), stands_on_its_head, _out_of_line(plan, each))
+
+    return min(answers, key=disorder)
 
 
 def _arriving(plan: Plan) -> dict[int, list[int]]:
@@ -48,6 +53,7 @@ def _upside_down(placed: Placement) -> Placement:
         placed,
         centres=tuple((x, -y) for x, y in placed.centres),
         curves=tuple(tuple((x, -y) for x, y in curve) for curve in placed.curves),
+        turned=not placed.turned,
     )
 
 

@@ -15,23 +15,23 @@ from dataclasses import replace
 from autokit.draw.arrange import Arrangement
 from autokit.draw.card import line, text_width
 from autokit.draw.heatmap import Heatmap
-from autokit.draw.part import LIMIT, Part, longest_path, part
+from autokit.draw.part import LIMIT, Part, part
 from autokit.draw.shapes import Box, Frame, Line, Scene
 from autokit.draw.text import story
 from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
 from autokit.graphs.view import make_view
 
-MARGIN = 28.0
+MARGIN = 8.0
 """From the edge of the paper to what is drawn, in px."""
 
-_WIDE = 1200.0
-"""A picture that is wider is turned downward."""
+STAGE = (1130.0, 380.0)
+"""The room that a player has in JupyterLab, in a window of 1280 by 720 px."""
+
+_READABLE = 0.5
+"""What has to shrink to less than this part of its size is not read as a whole, but scrolled through."""
 
 _GRADIENT = re.compile(r"(?<![\w.])[gĝ]ᵀ?(?![\w.])")
 """What stands for the gradient that comes in, where a derivative cannot be told without it."""
-
-_COLUMN = 160.0
-"""No column of boxes takes less, with what is between it and the next."""
 
 
 def scene(
@@ -43,6 +43,8 @@ def scene(
     depth: int | None = None,
     show: str | Iterable[str] | None = None,
     opened: Collection[str] = (),
+    room: tuple[float, float] = STAGE,
+    legend: bool = True,
 ) -> Scene:
     """Compute the picture of a graph or of a timeline.
 
@@ -52,8 +54,8 @@ def scene(
     layout : {"auto", "embedded", "dot", "layered"}
         Who computes the coordinates: see :mod:`autokit.draw.layout`.
     direction : {"auto", "LR", "TB"}, optional
-        From left to right, or from top to bottom; "auto" turns downward what would else be wider
-        than a notebook.  Left out, as the graph's own view says.
+        From left to right, or from top to bottom; "auto" takes that of them which fits larger into
+        ``room``.  Left out, as the graph's own view says.
     limit : int
         How many boxes to draw at most: modules and what repeats fold; if that is not enough, the
         newest operations stay, and the rest is counted.
@@ -63,6 +65,10 @@ def scene(
         What a box shows, as for ``ak.graph``; left out, as the graph's own view says.
     opened : collection of str
         Folds to open, by the ids of their nodes as a drawn fold's ``data-holds`` has them.
+    room : (width, height)
+        Where it is to be seen, in px: the stage of a player, where nothing else is known.
+    legend : bool
+        Whether a note says what the colours of cells mean; a player says it elsewhere.
 
     Raises
     ------
@@ -74,27 +80,30 @@ def scene(
     graph = data.graph if isinstance(data, Timeline) else data
     direction = graph.view.direction if direction is None else direction
     asked = make_view(depth, graph.view.show if show is None else show, direction)
-    drawn = part(graph, limit, depth, opened)
+    constants = "constants" in asked.show or "formula" not in asked.show
+    drawn = part(graph, limit, depth, opened, constants)
     state = still(data, drawn)
     texts = _texts(data, state)
 
     def arranged(direction: str) -> Scene:
         boxes, lines, frames = Arrangement(graph, drawn, texts, direction, asked.show).build(layout)
-        notes = [*_legend(boxes, state), *_notes(graph, drawn)]
+        notes = [*(_legend(boxes, state) if legend else ()), *_notes(graph, drawn)]
         return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
 
     if direction != "auto":
         return arranged(direction)
-    at_least = longest_path(drawn) * _COLUMN
-    if at_least > _WIDE:
-        down = arranged("TB")
-        return down if down.width <= at_least else min(arranged("LR"), down, key=_width)
     across = arranged("LR")
-    return across if across.width <= _WIDE else min(across, arranged("TB"), key=_width)
+    if min(_fits(across, room), 1.0) == 1.0:
+        return across
+    down = arranged("TB")
+    if max(_fits(across, room), _fits(down, room)) < _READABLE:
+        return min(across, down, key=lambda picture: picture.width)  # a page is scrolled downward
+    return max(across, down, key=lambda picture: _fits(picture, room))
 
 
-def _width(picture: Scene) -> float:
-    return picture.width
+def _fits(picture: Scene, room: tuple[float, float]) -> float:
+    """At which part of its size a picture is seen as a whole."""
+    return min(room[0] / picture.width, room[1] / picture.height)
 
 
 def still(data: Graph | Timeline, drawn: Part) -> State:
@@ -162,7 +171,7 @@ def _notes(graph: Graph, drawn: Part) -> list[str]:
         it = "it" if len(drawn.folds) == 1 else "one"
         more = "; depth= opens modules" if {group.path for group in graph.groups} & titles else ""
         notes.append(
-            f"{count:,} of {len(graph.nodes):,} nodes are folded into {boxes}: "
+            f"{count:,} of {len(graph.nodes) - len(drawn.numbers):,} nodes are folded into {boxes}: "
             f"in a player a click opens {it}{more}."
         )
     if not graph.nodes:
@@ -181,11 +190,12 @@ def _on_paper(
     dx, dy = MARGIN - min(xs, default=0.0), MARGIN - min(ys, default=0.0)
     width, height = max(xs, default=0.0) + dx + MARGIN, max(ys, default=0.0) + dy + MARGIN
     foot = []
+    height += 8.0 if notes else 0.0
     for words in notes:
         note = line(MARGIN, height, words, "note", max(width, 640.0) - 2 * MARGIN)
         foot.append(note)
         width = max(width, text_width(note.text, "note") + 2 * MARGIN)
-        height += 20
+        height += 18
     return Scene(
         width=_px(width),
         height=_px(height),

@@ -30,13 +30,17 @@ class TextLine:
 
 @dataclass(frozen=True)
 class Field:
-    """The place of a text that changes from step to step, the room it has, and the size of its type."""
+    """The place of a text that changes from step to step, the room it has, and the size of its type.
+
+    Where it may have two ``lines``, a range stands in two, above and below ``y``.
+    """
 
     x: float
     y: float
     width: float
     size: float
     anchor: str = "start"
+    lines: int = 1
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from autokit.draw.card import BOLD, SIZES, shown_in, text_width
+from autokit.draw.card import BOLD, SIZES, flow_lines, shown_in, text_width
 from autokit.draw.escape import markup, visible, xml
 from autokit.draw.fold import ranges
 from autokit.draw.heatmap import Heatmap
@@ -39,6 +39,7 @@ _FILL = {
     "title": INK,
     "unnamed": MUTED,
     "symbol": "#243b53",
+    "word": "#243b53",
     "value": INK,
     "gradient": BACKWARD,
     "flow": BACKWARD,
@@ -63,6 +64,9 @@ _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{GREY}" stroke-width="1.2" stroke-d
 _FORMULA = f' data-role="formula" font-size="{SIZES["formula"]:g}" font-weight="400" fill="{MUTED}"'
 
 _ARROW, _ARROW_HALF = 7.0, 3.2
+
+LINE_UP, LINE_DOWN = 9.0, 9.5
+"""From the baseline of what flows to those of a range in two lines, between which the arrow runs."""
 
 
 def svg(data: Graph | Timeline | Scene, state: State | None = None, **options: Any) -> str:
@@ -202,10 +206,15 @@ def _changing(field: Field, role: str, value: str) -> str:
     sign = sign_of(visible(value)) if role in ("value", "gradient", "flow") else ""
     colour = MUTED if value == NOT_COMPUTED else _SIGNED.get(sign) or _FILL.get(role, MUTED)
     signed = f' data-sign="{sign}"' if sign else ""
-    shown = shown_in(field, value, role)
+    pieces = flow_lines(shown_in(field, value, role), field.lines)
+    words = xml(pieces[0])
+    if pieces[1:]:
+        lines = zip(pieces, (field.y - LINE_UP, field.y + LINE_DOWN))
+        words = " ".join(f'<tspan x="{field.x:.6g}" y="{y:.6g}">{xml(piece)}</tspan>' for piece, y in lines)
+    two = ' data-lines="2"' if field.lines > 1 else ""
     return (
-        f'<text data-field="{role}" data-width="{field.width:.6g}" x="{field.x:.6g}" y="{field.y:.6g}"'
-        f"{signed}{_type(role, field.size, field.anchor, colour)}>{xml(shown)}</text>"
+        f'<text data-field="{role}" data-width="{field.width:.6g}"{two} x="{field.x:.6g}" y="{field.y:.6g}"'
+        f"{signed}{_type(role, field.size, field.anchor, colour)}>{words}</text>"
     )
 
 
@@ -264,10 +273,13 @@ def _plate(flow: Field, value: str) -> str:
     """A patch of paper under the flow, so that the arrow does not run through its digits."""
     if not value:
         return ""
-    room = min(text_width(value, "flow"), flow.width) + 8
-    return (
-        f'<rect data-part="flow-plate" x="{flow.x - room / 2:.6g}" y="{flow.y - 12.5:.6g}"'
-        f' width="{room:.6g}" height="17" rx="8" fill="{PAPER}"/>'
+    pieces = flow_lines(value, flow.lines)
+    room = min(max(text_width(piece, "flow") for piece in pieces), flow.width) + 8
+    tops = (flow.y - LINE_UP - 11, flow.y + LINE_DOWN - 11) if pieces[1:] else (flow.y - 12.5,)
+    return "".join(
+        f'<rect data-part="flow-plate" x="{flow.x - room / 2:.6g}" y="{top:.6g}"'
+        f' width="{room:.6g}" height="{14 if pieces[1:] else 17}" rx="7" fill="{PAPER}"/>'
+        for top in tops
     )
 
 

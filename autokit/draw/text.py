@@ -56,7 +56,8 @@ def story(graph: Graph, drawn: Part) -> str:
         for i, fold in enumerate(drawn.folds, len(drawn.nodes))
     ]
     told = sorted(tellers)[-_STORY:]
-    count, earlier = len(graph.nodes), len(graph.nodes) - sum(held for _, held, _ in told)
+    count = len(graph.nodes) - len(drawn.numbers)
+    earlier = count - sum(held for _, held, _ in told)
     kind = "Way back" if graph.nodes[0].kind in ("backward", "accumulate") else "Computation graph"
     sentences = [f"{kind} of {count:,} node{'s' * (count != 1)}."]
     if earlier:
@@ -74,9 +75,9 @@ def _inputs(drawn: Part) -> dict[int, list[str]]:
     names = [_shown(node.name) for node in drawn.nodes] + [_shown(fold.title) for fold in drawn.folds]
     box = drawn.boxes()
     inputs: dict[int, list[str]] = {}
-    edges = (*drawn.edges, *drawn.bundles, *drawn.cut)
+    edges = (*drawn.edges, *drawn.bundles, *drawn.cut, *(e for e in drawn.said if e.target in box))
     for edge in sorted(edges, key=lambda edge: (edge.target, edge.slot, edge.id)):
-        name = names[box[edge.source]] if edge.source in box else "…"
+        name = names[box[edge.source]] if edge.source in box else drawn.numbers.get(edge.source, "…")
         inputs.setdefault(box[edge.target], []).append(name)
     for target, read in inputs.items():
         if len(read) > _INPUTS:

@@ -79,9 +79,10 @@ def graph(
         Left out, all are open, as long as the picture fits on a page.
     show : str or iterable of str, optional
         What a box shows: ``"value"``, ``"heatmap"``, ``"gradient"``, ``"shape"``,
-        ``"dtype"``, ``"order"``, ``"formula"``, which are those where nothing is asked for;
-        ``"local"`` (the local derivatives), ``"saved"`` (what is kept for the way back),
-        ``"source"`` (the line of your program), or ``"all"`` of these.
+        ``"order"``, ``"formula"``, which are those where nothing is asked for;
+        ``"dtype"`` (also where it is a usual one), ``"local"`` (the local derivatives), ``"saved"`` (what
+        is kept for the way back), ``"source"`` (the line of your program), ``"constants"`` (a box for each
+        number of your program, which else stands in the formulas alone), or ``"all"`` of these.
     direction : {"auto", "LR", "TB"}
         From left to right, or from top to bottom.
     backward : bool

@@ -12,7 +12,7 @@ def tell_forward(script: Script, words: Words) -> None:
     for node in words.graph.nodes:
         if words.operands.get(node.id):
             _tell_operation(script, words, node)
-        else:
+        elif not node.is_number:  # which the formulas say
             _tell_input(script, words, node)
 
 

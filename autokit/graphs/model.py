@@ -136,6 +136,12 @@ class Node:
         """What to call this value in a sentence: its label, else its number."""
         return self.label or name_of(self.id)
 
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a number of the learner's program, as the 2 of ``x ** 2``: formulas say it."""
+        said = self.kind == "constant" and self.label and self.value is not None
+        return bool(said and self.value and self.label == self.value.text.removesuffix(".0"))
+
 
 def name_of(id: int) -> str:
     """What to call a value without a name: ``v`` and its number in the topological order."""

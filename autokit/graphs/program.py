@@ -49,7 +49,7 @@ def program_graph(program: Any, fold: str | None = "auto") -> Graph:
     ]
     outputs = tuple(dict.fromkeys([place[node] for node in program.outputs if node in place]))
     nodes = tuple([_box(at, box, new) for at, box in enumerate(boxes)])
-    return Graph(nodes, tuple(edges), outputs=outputs, view=View(show=("shape", "dtype", "formula")))
+    return Graph(nodes, tuple(edges), outputs=outputs, view=View(show=("shape", "formula")))
 
 
 def readable_fold(program: Any) -> str:

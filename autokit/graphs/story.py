@@ -170,7 +170,9 @@ def _start(graph: Graph) -> tuple[Change, ...]:
     """What is shown before the first step: nothing is computed."""
     start = []
     for node in graph.nodes:
-        start += [Change(node.element, "status", "hidden"), Change(node.element, "value", "")]
+        number = node.value.text if node.is_number and node.value else ""
+        status, value = ("computed", number) if number else ("hidden", "")
+        start += [Change(node.element, "status", status), Change(node.element, "value", value)]
         if node.requires_grad:
             start += [Change(node.element, "gradient", NOT_COMPUTED), Change(node.element, "pending", None)]
     for edge in graph.edges:

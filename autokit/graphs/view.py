@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FACTS = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula", "local", "saved", "source")
-"""What a box can show, beside its name and its operation's symbol."""
+FACTS = (
+    *("value", "heatmap", "gradient", "shape", "dtype", "order", "formula", "local", "saved", "source"),
+    "constants",
+)
+"""What a picture can show, beside names and the operations' symbols."""
 
-SHOWN = ("value", "heatmap", "gradient", "shape", "dtype", "order", "formula")
-"""What it shows where nothing else is asked for."""
+SHOWN = ("value", "heatmap", "gradient", "shape", "order", "formula")
+"""What it shows where nothing else is asked for: a dtype only where it is none of the usual ones."""
 
 
 @dataclass(frozen=True)

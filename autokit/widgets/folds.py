@@ -38,7 +38,7 @@ def packed_folds(timeline: Timeline, **picture: Any) -> list[dict[str, Any]]:
     room = WEIGHT
     while waiting and len(told) < MOST:
         opened, seen = waiting.popleft()
-        scene = draw.scene(timeline, **picture, opened=opened)
+        scene = draw.scene(timeline, **picture, opened=opened, legend=False)
         text = json.dumps(pictured(scene, timeline), ensure_ascii=False, allow_nan=False)
         packed = base64.b64encode(gzip.compress(text.encode(errors="backslashreplace"), mtime=0)).decode()
         room -= len(packed)

@@ -35,7 +35,7 @@ def payload(timeline: Timeline, **picture: Any) -> dict[str, Any]:
     ``_cells`` holds the elements of small tensors, and how each came about.
     The options are those of :func:`autokit.draw.scene`.
     """
-    drawn = pictured(draw.scene(timeline, **picture), timeline)
+    drawn = pictured(draw.scene(timeline, legend=False, **picture), timeline)
     return {"_timeline": _lean(timeline), "_cells": _cells(timeline), **drawn}
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from autokit import draw
+from autokit.draw.scene import STAGE
 from autokit.graphs.cells import NOT_TOLD, Cells
 from autokit.graphs.model import Timeline
 from autokit.graphs.story import tell
@@ -94,7 +95,7 @@ class Player(Live):
                 "or use ak.animate(tensor)"
             )
         self.timeline = timeline
-        self._source = cells
+        self._source, self._room = cells, STAGE
         super().__init__()
         self.on_msg(self._answer)
         self._picture = {name: traits.pop(name) for name in PICTURE if name in traits}
@@ -134,7 +135,15 @@ class Player(Live):
         return {**bundle, "text/html": in_its_place(bundle["text/html"])}
 
     def _answer(self, _: Any, question: Any, buffers: Any) -> None:
-        """Tell the browser what it asks for: an open fold, elements of a tensor, or how one came about."""
+        """Tell the browser what it asks for: elements of a tensor, or how one came about.
+
+        Or draw the picture anew: with an open fold, or for a stage of another size.
+        """
+        if "room" in question:
+            wide, high = question["room"]
+            self._room = max(float(wide), 1.0), max(float(high), 1.0)
+            self._open(self._opened)
+            return
         if "opened" in question:
             self._open([str(held) for held in question["opened"]])
             return
@@ -143,8 +152,9 @@ class Player(Live):
         self.send({**question, **self._told(element, field, place, bool(question.get("sum")))})
 
     def _open(self, folds: list[str]) -> None:
-        """Draw the picture with these folds open, and all others closed."""
-        drawn = pictured(draw.scene(self.timeline, **self._picture, opened=folds), self.timeline)
+        """Draw the picture with these folds open, and all others closed, for the room that it has."""
+        options = {**self._picture, "opened": folds, "room": self._room, "legend": False}
+        drawn = pictured(draw.scene(self.timeline, **options), self.timeline)
         with self.hold_sync():
             self.set_trait("_opened", folds)
             self.set_trait("_shortened", drawn["_shortened"])

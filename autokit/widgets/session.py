@@ -62,7 +62,7 @@ class Debugger(Live):
         element = {box[0]: f"n{at}" for at, box in enumerate(boxes_of(graph, None))}
         picture = program_graph(graph, None)
         boxes = tuple(map(_with_value, picture.nodes, element))
-        self._scene = scene(replace(picture, nodes=boxes), show=("value", "shape", "dtype"))
+        self._scene = scene(replace(picture, nodes=boxes), show=("value", "shape"))
         users = graph.users()
         nodes = [
             {

@@ -42,6 +42,7 @@ def test_what_there_is_not_is_refused(wrong: dict):
         ("local", "∂/∂v2 = 1 where v2 &gt; 0, else 0"),
         ("saved", "its result"),
         ("source", "y = (x - 3.0).relu()"),
+        ("constants", ">constant<"),
     ],
 )
 def test_a_box_shows_what_it_is_asked_to(fact: str, seen: str):

@@ -22,6 +22,25 @@ export const tableOf = (caption, names, rows) => h("table", {}, h("caption", {},
   h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, ...rows));
 
+const LINES = [-9, 9.5]; // as autokit.draw.svg has them: the arrow runs between a range's two lines
+
+/** Where the lines of a text of the picture stand. @param {Element} text @param {number} y */
+export const baselines = (text, y) => (text.hasAttribute("data-lines") ? LINES.map((by) => y + by) : [y]);
+
+/** Words of the picture: a range stands in two lines where the text may have them.
+ * @param {Element} text @param {string} words */
+export function write(text, words) {
+  const [low, high] = words.split(" to ");
+  const lines = high === undefined ? [y0(text)] : baselines(text, y0(text));
+  if (lines.length === 1) text.textContent = words;
+  else text.replaceChildren(line(text, low, lines[0]), " ", line(text, `to ${high}`, lines[1]));
+}
+
+const y0 = (/** @type {Element} */ text) => Number(text.getAttribute("y"));
+
+/** @param {Element} text @param {string} words @param {number} y */
+const line = (text, words, y) => s("tspan", { x: text.getAttribute("x") ?? 0, y }, words);
+
 /** @param {string} tag @param {Record<string, string | number>} attributes @param {...any} children
  * @returns {any} */
 export function s(tag, attributes, ...children) {

@@ -6,7 +6,7 @@
  */
 
 import { makeCamera } from "./camera.js";
-import { h, iconButton, ICONS, listening, s } from "./dom.js";
+import { h, iconButton, ICONS, listening, s, write } from "./dom.js";
 import { flowOf } from "./story.js";
 
 /** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
@@ -95,7 +95,7 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
         for (const text of group.querySelectorAll("[data-field]")) {
           const value = fields[text.getAttribute("data-field") ?? ""];
           if (value === undefined) continue;
-          text.textContent = String(value ?? "");
+          write(text, String(value ?? ""));
           text.setAttribute("data-sign", flowOf(value).sign);
           const plate = text.previousElementSibling;
           if (!plate?.matches(".ak-plate")) continue;

@@ -6,7 +6,7 @@
  */
 
 import { makeCamera } from "./camera.js";
-import { glide, h, prefersStillness, s } from "./dom.js";
+import { baselines, glide, h, prefersStillness, s, write } from "./dom.js";
 import { flowOf, isFinal, nameOf, told } from "./story.js";
 
 /**
@@ -43,7 +43,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     elements.set(group.getAttribute("data-element") ?? "", { group, texts, parts, shown: {} });
     const line = /** @type {SVGPathElement | null} */ (group.querySelector('[data-part="line"]'));
     const flow = texts.get("flow");
-    if (flow) flow.before(plate(flow));
+    if (flow) flow.before(...plates(flow));
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
   // A folded box stands for many nodes: it shows how far they are, and which of them the story is at.
@@ -92,11 +92,11 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
 
   /** A ground for the text on a line, so that the line does not run through its gaps.
    * @param {Element} text */
-  function plate(text) {
+  function plates(text) {
     const [x, y, wide, size] = ["x", "y", "data-width", "font-size"]
       .map((name) => Number(text.getAttribute(name)));
-    return s("rect", { "data-part": "plate", x: x - wide / 2 - 2, y: y - size, width: wide + 4,
-        height: 1.35 * size, rx: 3 });
+    return baselines(text, y).map((at) => s("rect", { "data-part": "plate", x: x - wide / 2 - 2,
+      y: at - size, width: wide + 4, height: 1.3 * size, rx: 3 }));
   }
 
   /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead.
@@ -120,7 +120,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       element.shown[field] = value;
       if (field === "status") element.group.setAttribute("data-status", String(value));
       const text = element.texts.get(field);
-      if (text) text.textContent = shortened[name]?.[field]?.[value] ?? String(value ?? "");
+      if (text) write(text, shortened[name]?.[field]?.[value] ?? String(value ?? ""));
       if (field !== "pending") text?.setAttribute("data-sign", flowOf(value).sign);
       if (field === "flow") {
         const { magnitude, sign } = flowOf(value);
