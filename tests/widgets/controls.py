@@ -97,7 +97,7 @@ class Hand:
         return [round(scale / self.home[0], 2), round(x - self.home[1], 1), round(y - self.home[2], 1)]
 
     def drag(self, x: float, y: float) -> None:
-        left, top = self.point(".ak-seen", 0.02, 0.9)
+        left, top = self.point(".ak-seen", 0.08, 0.9)
         self.page.mouse.move(left, top)
         self.page.mouse.down()
         self.page.mouse.move(left + x, top + y, steps=3)
@@ -325,6 +325,7 @@ CONTROLS = (
     Control("Drag up", ".ak-stage", lambda hand: hand.drag(0, -60), press("Shift+ArrowDown"), Hand.view, [1, 0, -60]),
     Control("Fit the whole graph", FIT, click(FIT), press("0"), Hand.view, [1, 0, 0], before=press("+", "+")),
     Control("Full screen", FULL, click(FULL), press("f"), is_full, True),
+    Control("Colours", ".ak-legend > summary", click(".ak-legend > summary"), press("Enter", on=".ak-legend > summary"), visible(".ak-legend ul"), True),
     # -- chapters, which the scrubber has ticks for
     Control("The next chapter", RANGE, scrub, press("PageDown", "PageUp", *["PageDown"] * 7), text(".ak-phase"), "← Backward"),
     # -- folds

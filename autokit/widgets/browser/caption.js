@@ -31,8 +31,9 @@ export function makeCaption(timeline, onSelect, on) {
     h("label", {}, ask, answer), h("button", { type: "submit", className: "ak-button ak-strong" }, "Check"),
     h("button", { type: "button", className: "ak-button ak-reveal" }, "Reveal"));
   const node = h("div", { className: "ak-caption" },
-    h("div", { className: "ak-meta" }, phase, kind, h("span", { className: "ak-space" }), score, count),
+    h("div", { className: "ak-meta" }, phase, kind),
     h("div", { className: "ak-telling" }, sentence, form, verdict),
+    h("div", { className: "ak-meta ak-tally" }, count, score),
     h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }),
       why, account));
 

@@ -6,7 +6,7 @@
  */
 
 import { h, icon, iconButton, ICONS, setEnabled } from "./dom.js";
-import { neighbour, PHASES } from "./story.js";
+import { neighbour } from "./story.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
@@ -30,19 +30,14 @@ export function makeControls(timeline, act, on) {
   const place = (/** @type {number} */ step) =>
     `${count > 1 ? (100 * Math.max(0, Math.min(step, count - 1))) / (count - 1) : 0}%`;
   const track = h("div", { className: "ak-track" });
-  const names = h("div", { className: "ak-phases", "aria-hidden": "true" });
   for (const phase of /** @type {const} */ (["forward", "turn", "backward"])) {
     const first = timeline.steps.findIndex((step) => step.phase === phase);
     if (first < 0) continue;
     const last = timeline.steps.findLastIndex((step) => step.phase === phase);
     const part = h("span", { "data-phase": phase });
-    const name = h("span", { "data-phase": phase }, PHASES[phase]);
-    for (const each of [part, name]) {
-      each.style.left = place(first - 0.5);
-      each.style.right = `calc(100% - ${place(last + 0.5)})`;
-    }
+    part.style.left = place(first - 0.5);
+    part.style.right = `calc(100% - ${place(last + 0.5)})`;
     track.append(part);
-    if (phase !== "turn") names.append(name);
   }
   if (timeline.chapters.length <= 120) {
     for (const chapter of timeline.chapters.slice(1)) {
@@ -53,7 +48,7 @@ export function makeControls(timeline, act, on) {
   }
   const range = h("input", { type: "range", min: 0, max: Math.max(count - 1, 0), step: 1, value: 0,
       className: "ak-range", "aria-label": "Step" });
-  const scrubber = h("div", { className: "ak-scrubber" }, track, range, names);
+  const scrubber = h("div", { className: "ak-scrubber" }, track, range);
 
   const buttons = {
     first: iconButton(ICONS.first, "To the start", "Home"), back: iconButton(ICONS.back, "Step back", "←"),

@@ -7,15 +7,8 @@
 
 import { makeCamera } from "./camera.js";
 import { h, iconButton, ICONS, listening, s, write } from "./dom.js";
+import { heldBy } from "./folds.js";
 import { flowOf } from "./story.js";
-
-/** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
-export function heldBy(text) {
-  return text.split(" ").filter(Boolean).flatMap((run) => {
-    const [first, last = first] = run.split("-").map(Number);
-    return Array.from({ length: last - first + 1 }, (_, k) => first + k);
-  });
-}
 
 /**
  * @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
@@ -35,6 +28,7 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
 
   /** What is marked; of much its beginning. */
   function attended() {
+    if (whole) return [];
     const marked = [...stage.querySelectorAll("[data-selected]")]
       .map((group) => group.getAttribute("data-element") ?? group.getAttribute("data-node") ?? "");
     return marked.length > 6 ? marked.slice(0, 1) : marked;
@@ -68,7 +62,8 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
     }
     elements = new Map([...svg.querySelectorAll("[data-element]")]
       .map((group) => [group.getAttribute("data-element") ?? "", group]));
-    camera = makeCamera(svg, stage, { left, top, width, height }, whole ? null : attended,
+    camera = makeCamera(svg, stage, { left, top, width, height },
+      () => ({ must: attended() }),
       (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined,
       onSelect, listening(listeners.signal));
   }

@@ -21,7 +21,10 @@ import { makeCollapse } from "./collapse.js";
 import { makeFolding } from "./folding.js";
 import { makePanel } from "./details.js";
 import { h, iconButton, ICONS, listening } from "./dom.js";
+import { fitWindow } from "./frame.js";
 import { ownKeys } from "./keys.js";
+import { makeLegend } from "./legend.js";
+import { dwell } from "./pace.js";
 import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
@@ -29,9 +32,6 @@ import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, stop, walker, w
 import { makeTable } from "./table.js";
 
 const PAN = 60; // pixels that a key moves the picture by
-
-/** How long a step is shown: the time to read its sentence. @param {string} sentence */
-const dwell = (sentence) => Math.max(1300, Math.min(3600, 900 + 26 * sentence.length));
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
@@ -52,6 +52,15 @@ function render({ model, el }) {
       model.save_changes();
     } catch {
       // The kernel is gone; the player is not.
+    }
+  }
+
+  /** @param {Record<string, any>} message */
+  function tell(message) {
+    try {
+      model.send(message);
+    } catch {
+      // Without a kernel the picture stays as it is.
     }
   }
 
@@ -81,6 +90,7 @@ function render({ model, el }) {
     play() {
       if (caption.asking()) return;
       if (model.get("playing")) return set({ playing: false });
+      frame.show();
       set(here() >= count - 1 ? { step: stop(timeline, grain(), 0), playing: true } : { playing: true });
     },
     seek,
@@ -173,14 +183,14 @@ function render({ model, el }) {
     "aria-label": "Find a node or line", autocomplete: "off", spellcheck: false });
   search.setAttribute("list", listId);
   const options = h("datalist", { id: listId }, ...[...places.keys()].map((value) => h("option", { value })));
+  const folding = makeFolding(model,
+    () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
   const picture = h("div", { className: "ak-picture" }, stage.node,
-    h("div", { className: "ak-find" }, search, options),
+    h("div", { className: "ak-tools" }, h("div", { className: "ak-find" }, search, options), makeLegend(),
+      folding.node),
     h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
   const collapse = makeCollapse(picture);
   makeTip(picture, elements, on);
-  const folding = makeFolding(model,
-    () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
-  picture.append(folding.node);
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
   const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
@@ -221,6 +231,9 @@ function render({ model, el }) {
   });
 
   ownKeys(root, listeners.signal);
+  const frame = fitWindow(root, [caption.node, controls.node], (room) => {
+    if (!stage.isWhole()) tell({ room }); // it may be larger in the other direction
+  });
 
   on(root, "keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -286,9 +299,7 @@ function render({ model, el }) {
     clearTimeout(timer);
     if (!model.get("playing")) return;
     if (here() >= count - 1) return set({ playing: false });
-    const step = timeline.steps[here()];
-    const told = grain() === "coarse" ? timeline.chapters[step.chapter]?.sentence ?? "" : step.sentence;
-    timer = window.setTimeout(advance, dwell(told) / model.get("speed"));
+    timer = window.setTimeout(advance, dwell(timeline, here(), grain()) / model.get("speed"));
   }
 
   /** The picture is drawn anew: with a fold open, or closed. */
@@ -322,9 +333,10 @@ function render({ model, el }) {
     clearTimeout(timer);
     stage.close();
     collapse.close();
+    frame.close();
     root.remove();
   };
 }
 
-export { flowOf, isRight, pathsTo, productAlong, questions, walker, whyNot };
+export { dwell, flowOf, isRight, pathsTo, productAlong, questions, walker, whyNot };
 export default { render };

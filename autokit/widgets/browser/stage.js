@@ -6,8 +6,12 @@
  */
 
 import { makeCamera } from "./camera.js";
-import { baselines, glide, h, prefersStillness, s, write } from "./dom.js";
-import { flowOf, isFinal, nameOf, told } from "./story.js";
+import { baselines, h, prefersStillness, s, write } from "./dom.js";
+import { makeFolds } from "./folds.js";
+import { makeMotion } from "./motion.js";
+import { flowOf, isFinal, told } from "./story.js";
+
+const HEEDED = 40; // elements that the camera heeds, of a chapter that touches more
 
 /**
  * @param {Timeline} timeline @param {string} markup
@@ -46,36 +50,8 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     if (flow) flow.before(...plates(flow));
     if (line) line.after(returning(line, group.querySelector('[data-part="arrow"]')));
   }
-  // A folded box stands for many nodes: it shows how far they are, and which of them the story is at.
-  const folds = [.../** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll('[data-part="fold"]'))]
-    .map((group) => {
-    const held = (group.dataset.holds ?? "").split(" ").flatMap((run) => {
-      const [first, last = first] = run.split("-").map(Number);
-      return Array.from({ length: last - first + 1 }, (_, k) => `n${first + k}`);
-    });
-    const detail = group.querySelector("text:last-of-type");
-    return { group, held, detail, count: detail?.textContent ?? "" };
-  });
-  /** @type {Map<string, SVGGElement>} */ const home = new Map();
-  for (const { group, held } of folds) for (const name of held) home.set(name, group);
-  for (const edge of folds.length ? timeline.graph.edges : []) {
-    const around = home.get(`n${edge.target}`) ?? home.get(`n${edge.source}`);
-    if (around && !elements.has(`e${edge.id}`)) home.set(`e${edge.id}`, around);
-  }
-  const groupOf = (/** @type {string} */ name) => elements.get(name)?.group ?? home.get(name);
-
-  /** @param {View} view @param {string[]} touches */
-  function showFolds({ state, selected }, touches) {
-    for (const { group, held, detail, count } of folds) {
-      const now = [...touches, selected].find((name) => held.includes(name));
-      const node = now && timeline.graph.nodes[Number(now.slice(1))];
-      const open = held.map((name) => state[name]?.status)
-        .find((status) => !["dim", "final", "computed"].includes(String(status)));
-      group.dataset.status = String(open ?? state[held[0]]?.status);
-      group.dataset.node = now ?? held.at(-1);
-      if (detail) detail.textContent = node ? `${node.symbol ?? ""} ${nameOf(node)}` : count;
-    }
-  }
+  const folds = makeFolds(timeline, svg);
+  const groupOf = (/** @type {string} */ name) => elements.get(name)?.group ?? folds.home(name);
 
   node.classList.toggle("ak-large", elements.size > 400);
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? [])
@@ -88,6 +64,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     return group ? [mark] : [];
   });
   let lit = /** @type {string[]} */ ([]);
+  let overview = true; // at the start, at the turn and at the end all of the graph is shown
   let marked = "";
 
   /** A ground for the text on a line, so that the line does not run through its gaps.
@@ -142,51 +119,19 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     else part?.setAttribute("display", "none");
   }
 
-  const camera = makeCamera(svg, node, { left, top, width, height }, () => lit, groupOf, onSelect, on);
-
-  // -- motion: values go along the edges, contributions come back along them
-
-  /** @type {Set<() => void>} */ const moving = new Set();
-
-  /** @param {string} name @param {"forward" | "backward"} direction @param {string} text
-   * @param {number} duration */
-  function travel(name, direction, text, duration) {
-    const element = elements.get(name);
-    // A copy outside of the page: asking the line itself would lay the whole picture out anew, once a frame.
-    const path = /** @type {SVGPathElement | undefined} */
-      (element?.group.querySelector('[data-part="line"]')?.cloneNode());
-    const length = path?.getTotalLength() ?? 0;
-    if (!element || !path || !length) return;
-    const { sign } = flowOf(text);
-    // No part of the picture, which would be painted anew for each frame of its way.
-    const traveller = h("div", { className: "ak-traveller", "data-direction": direction, "data-sign": sign },
-      sign === "+" ? `+${text}` : text);
-    camera.put(traveller);
-    element.group.setAttribute("data-travelling", direction);
-    let frame = 0;
-    const stopMoving = () => {
-      cancelAnimationFrame(frame);
-      traveller.remove();
-      element.group.removeAttribute("data-travelling");
-      moving.delete(stopMoving);
-    };
-    moving.add(stopMoving);
-    frame = glide(duration, (t) => {
-      traveller.style.transform =
-        camera.at(path.getPointAtLength(length * (direction === "forward" ? t : 1 - t)));
-      if (t === 1) stopMoving();
-    }, (id) => (frame = id));
+  /** @type {Map<string, string[]>} of each node, those that it was made from or that use it */
+  const neighbours = new Map();
+  for (const { source, target } of timeline.graph.edges) {
+    for (const [one, other] of [[source, target], [target, source]])
+      neighbours.set(`n${one}`, [...(neighbours.get(`n${one}`) ?? []), `n${other}`]);
   }
+  const aim = () => ({
+    must: overview ? [] : lit.slice(0, HEEDED),
+    may: [marked, ...lit.slice(0, HEEDED).flatMap((name) => neighbours.get(name) ?? [])].filter(Boolean),
+  });
+  const camera = makeCamera(svg, node, { left, top, width, height }, aim, groupOf, onSelect, on);
 
-  /** @param {Step[]} steps @param {number} duration */
-  function move(steps, duration) {
-    for (const step of steps) {
-      for (const { element, field, value } of step.changes ?? []) {
-        if (field === "status" && value === "forward") travel(element, "forward", "", duration);
-        if (field === "flow" && value) travel(element, "backward", String(value), duration);
-      }
-    }
-  }
+  const motion = makeMotion(timeline, svg, camera, (name) => elements.get(name)?.group);
 
   return {
     node,
@@ -194,11 +139,11 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     element: groupOf,
     /** What the folded box holds that one of these nodes is in; else the first that there is, or "".
      * @param {string[]} names */
-    foldOf: (names) => names.map((name) => home.get(name))
-      .find(Boolean)?.dataset.holds ?? folds[0]?.group.dataset.holds ?? "",
+    foldOf: (names) => (names.map(folds.home).find(Boolean) ?? folds.first)?.dataset.holds ?? "",
     zoom: camera.zoom,
     pan: camera.pan,
     fit: camera.fit,
+    isWhole: camera.isWhole,
     /** @param {View} view */
     show(view) {
       const touches = view.lit.flatMap((step) => step.touches ?? []);
@@ -207,7 +152,9 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       for (const name of lit) groupOf(name)?.removeAttribute("data-touched");
       for (const name of touches) groupOf(name)?.setAttribute("data-touched", "");
       lit = touches;
-      showFolds(view, touches);
+      overview = view.lit.some((step) => step === timeline.steps[0] || step.phase === "turn"
+        || step === timeline.steps.at(-1));
+      folds.show(view, touches);
       if (marked !== view.selected) {
         groupOf(marked)?.removeAttribute("data-selected");
         groupOf(view.selected)?.setAttribute("data-selected", "");
@@ -216,19 +163,15 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
       const over = view.step === timeline.steps.length - 1;
       for (const mark of marks) display(mark, over);
       if (!view.arrived) return;
-      for (const stopMoving of [...moving]) stopMoving();
-      const duration = prefersStillness() ? 0 : 300 / view.speed;
-      if (duration && view.arrived === "forward") move(view.lit, duration);
-      const seen = touches.length ? touches
-        : view.lit.flatMap((step) => (step.changes ?? []).map((change) => change.element));
-      camera.attend(seen, duration, view.covered);
+      camera.attend(prefersStillness() ? 0 : 300 / view.speed, view.covered);
+      motion.show(view);
     },
     /** @param {string} name */
     find(name) {
-      camera.follow([name], prefersStillness() ? 0 : 200);
+      if (name) camera.follow([name], prefersStillness() ? 0 : 200);
     },
     close() {
-      for (const stopMoving of [...moving]) stopMoving();
+      motion.stop();
       camera.close();
     },
   };
