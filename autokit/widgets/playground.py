@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 POINTS, GRID = 121, 41
 """How many points a curve has, and a contour along each side."""
 
-ROOM = (1130.0, 300.0)
-"""The room of the graph on a wide page, in px: it goes across or down as it is seen larger there."""
+ROOM = (830.0, 220.0)
+"""The room that the graph has in JupyterLab, in a window of 1280 by 720 px, beside the chart and sliders."""
 
 NUDGE = "h"
 """The slider of the secant's step."""
@@ -262,9 +262,7 @@ class Playground(Live):
                 texts |= {Change(node.element, "value", room), Change(node.element, "gradient", room)}
         texts |= {Change(f"e{edge}", "flow", _ROOM_FOR_FLOW) for edge in self._moment.flows}
         told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
-        timeline = Timeline(self._moment.graph, (), (), tuple(told))
-        both = [draw.scene(timeline, direction=way) for way in ("LR", "TB")]
-        return max(both, key=lambda scene: min(ROOM[0] / scene.width, ROOM[1] / scene.height))
+        return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)), room=ROOM)
 
     def _state(self) -> State:
         return _state(self._moment)

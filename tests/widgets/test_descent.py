@@ -145,10 +145,20 @@ def test_a_click_sets_the_start(open_page: Callable[..., Any]) -> None:
     shown.update()
     cells = [row.locator("th, td").all_inner_texts() for row in place.locator("tbody tr").all()]
     assert cells == [list(row) for row in widget._table(12).rows]
+    first, second = (
+        place.locator("tbody tr").first.locator(each).first.bounding_box() for each in ("th", "td")
+    )
+    assert first["x"] + first["width"] <= second["x"] + 0.5
     place.get_by_label("Start, a").fill("99")
     place.get_by_label("Start, a").press("Tab")
     page.wait_for_timeout(100)
     assert widget.start[0] == x1, "kept within the picture"
+    widget.step, page_start = 0, list(widget.start)
+    shown.update()
+    page.evaluate("window.dead = true")
+    page.mouse.click(frame["x"] + frame["width"] / 3, frame["y"] + frame["height"] / 3)
+    place.get_by_text("The kernel does not answer: the ways begin where they began.").wait_for()
+    assert widget.start == page_start and place.locator(".ak-count").inner_text() == "0 / 12"
     for wrong in ([1.0], [1.0, float("nan")]):
         with pytest.raises(traitlets.TraitError):
             widget.start = wrong

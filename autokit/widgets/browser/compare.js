@@ -5,7 +5,7 @@
  */
 
 import { linePath, makeChart } from "./chart.js";
-import { h, iconButton, ICONS, s, setEnabled } from "./dom.js";
+import { h, iconButton, ICONS, s, setEnabled, setterOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 import { makeHalf, makeStages } from "./stages.js";
@@ -25,15 +25,7 @@ function render({ model, el }) {
   const [eager, compiled] = model.get("_times");
   const last = moments.length - 1;
 
-  /** @param {Record<string, number>} values */
-  function set(values) {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; the page goes on.
-    }
-  }
+  const set = setterOf(model);
   const go = (/** @type {number} */ to) => set({ step: Math.max(0, Math.min(last, to)) });
 
   const left = makePicture(stages[0].svg, "The dynamic graph", () => {}, signal);

@@ -12,7 +12,7 @@
  */
 
 import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, icon, iconButton, ICONS, prefersStillness, s, setEnabled } from "./dom.js";
+import { h, icon, iconButton, ICONS, prefersStillness, s, setEnabled, setterOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 
 const PACE = 220; // milliseconds a step
@@ -32,15 +32,7 @@ function render({ model, el }) {
   let timer = 0;
   let waiting = 0;
 
-  /** @param {Record<string, any>} traits */
-  function set(traits) {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; what is played is here.
-    }
-  }
+  const set = setterOf(model);
 
   const here = () => Math.max(0, Math.min(last, model.get("step")));
   const act = {
@@ -129,9 +121,7 @@ function render({ model, el }) {
   /** Let all descend from another place, which the kernel computes. @param {number[]} place */
   function begin(place) {
     clearTimeout(waiting);
-    const start = place.map((at) => Number(at.toPrecision(3)));
-    set({ start, ...(here() ? {} : prefersStillness() ? { step: last } : { playing: true }) });
-    update();
+    set({ start: place.map((at) => Number(at.toPrecision(3))), playing: false });
     waiting = window.setTimeout(() => {
       if (String(data.start) !== String(model.get("start")))
         sentence.textContent = "The kernel does not answer: the ways begin where they began.";
@@ -249,14 +239,18 @@ function render({ model, el }) {
     draw.forEach((each) => each());
     update();
   };
-  model.on("change:_descents", anew);
+  const answered = () => {
+    anew();
+    if (!here()) set(prefersStillness() ? { step: last } : { playing: true });
+  };
+  model.on("change:_descents", answered);
   ownKeys(root, signal);
   el.append(root);
   anew();
 
   return () => {
     for (const event of events) model.off(event, update);
-    model.off("change:_descents", anew);
+    model.off("change:_descents", answered);
     clearTimeout(timer);
     clearTimeout(waiting);
     listeners.abort();

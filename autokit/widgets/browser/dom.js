@@ -58,6 +58,17 @@ export function s(tag, attributes, ...children) {
 export const listening = (signal) => (target, event, call, options) => target.addEventListener(event, call,
   { signal, ...options });
 
+/** What sets traits here and in Python; where the kernel is gone, the page goes on with what it has.
+ * @param {any} model @returns {(traits: Record<string, any>) => void} */
+export const setterOf = (model) => (traits) => {
+  for (const [name, value] of Object.entries(traits)) model.set(name, value);
+  try {
+    model.save_changes();
+  } catch {
+    // There is no kernel to hear of it.
+  }
+};
+
 /** @param {string} path */
 export const icon = (path) => s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
   s("path", { d: path, fill: "currentColor" }));

@@ -8,7 +8,7 @@
  *   weights: string[][] }} Layer
  */
 
-import { h, s, tableOf } from "./dom.js";
+import { h, s, setterOf, tableOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 
@@ -38,15 +38,7 @@ function render({ model, el }) {
   const closed = new Set(layers.length > 40 ? layers.filter((layer) => layer.depth > 0)
     .map((layer) => layer.path) : []);
 
-  /** @param {string} path */
-  function select(path) {
-    model.set("selected", path);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; what is explored is here.
-    }
-  }
+  const select = (/** @type {string} */ path) => setterOf(model)({ selected: path });
 
   const chosen = () => Math.max(0, layers.findIndex((layer) => layer.path === model.get("selected")));
   const inside = (/** @type {number} */ k) => layers[k + 1]?.depth > layers[k].depth;

@@ -9,7 +9,7 @@
  */
 
 import { drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, s } from "./dom.js";
+import { h, s, setterOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 
 const READ_OUT = 5000; // milliseconds between two sentences for who listens
@@ -34,15 +34,8 @@ function render({ model, el }) {
   let read = -Infinity;
   let frame = 0;
 
-  /** @param {string} layer */
-  function select(layer) {
-    model.set("selected", model.get("selected") === layer ? "" : layer);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; the marks are not.
-    }
-  }
+  const select = (/** @type {string} */ layer) =>
+    setterOf(model)({ selected: model.get("selected") === layer ? "" : layer });
 
   const alarm = h("p", { className: "ak-alarm", role: "alert", hidden: true });
   const bar = h("div", { className: "ak-bar" }, h("div", {}));

@@ -16,7 +16,7 @@
  */
 
 import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, s } from "./dom.js";
+import { h, s, setterOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 import { withMinus } from "./numbers.js";
 import { makePicture } from "./picture.js";
@@ -91,15 +91,7 @@ function render({ model, el }) {
   let waiting = 0;
   let resting = 0;
 
-  /** @param {Record<string, any>} traits */
-  function set(traits) {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone: what stands here goes on standing.
-    }
-  }
+  const set = setterOf(model);
 
   /** @param {Record<string, number>} places */
   function move(places) {

@@ -7,7 +7,7 @@
  */
 
 import { linePath, extent, makeChart } from "./chart.js";
-import { h, icon, iconButton, ICONS, s, setEnabled } from "./dom.js";
+import { h, icon, iconButton, ICONS, s, setEnabled, setterOf } from "./dom.js";
 import { ownKeys } from "./keys.js";
 import { makePicture } from "./picture.js";
 
@@ -18,15 +18,7 @@ function render({ model, el }) {
   /** @type {Called[]} */ const nodes = model.get("_nodes");
   const told = () => /** @type {Told[]} */ (model.get("_told"));
 
-  /** @param {Record<string, any>} values */
-  function set(values) {
-    for (const [name, value] of Object.entries(values)) model.set(name, value);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; what has run is here.
-    }
-  }
+  const set = setterOf(model);
 
   const here = () => Math.max(0, Math.min(model.get("step"), told().length));
   const go = (/** @type {number} */ to) => set({ step: Math.max(0, Math.min(nodes.length, to)) });

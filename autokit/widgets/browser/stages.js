@@ -6,7 +6,7 @@
  *   Stage
  */
 
-import { h } from "./dom.js";
+import { h, setterOf } from "./dom.js";
 
 /** A graph under its heading. @param {string} name @param {Element} node */
 export function makeHalf(name, node) {
@@ -22,15 +22,8 @@ export function makeStages(model, signal) {
   const words = h("p", { className: "ak-note", "aria-live": "polite" });
   range.addEventListener("input", () => choose(Number(range.value)), { signal });
 
-  /** @param {number} to */
-  function choose(to) {
-    model.set("chosen", Math.max(0, Math.min(stages.length - 1, to)));
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; the page goes on.
-    }
-  }
+  const choose = (/** @type {number} */ to) =>
+    setterOf(model)({ chosen: Math.max(0, Math.min(stages.length - 1, to)) });
 
   return {
     node: h("div", {}, h("label", {}, "Passes", range), words),
