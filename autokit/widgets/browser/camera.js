@@ -125,7 +125,9 @@ export function makeCamera(svg, node, { left, top, width, height }, lit, find, o
       const most = readable(FOLLOWED);
       const [both, alone] = [[...needed, ...beside], needed].map((some) => Math.min(most, fit(some)));
       const least = readable(AT_REST);
-      scale = both >= least ? both : Math.max(Math.min(alone, least), FARTHEST * least, fitting());
+      const enough = both >= least ? both : Math.max(Math.min(alone, least), FARTHEST * least, fitting());
+      // Whoever follows does not breathe: another scale would draw all anew, too.
+      scale = scale >= least && scale <= Math.min(enough, most) ? scale : enough;
     }
     // The first matters most, and then as much as there is room for.
     const wanted = [needed[0]];

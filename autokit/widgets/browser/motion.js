@@ -107,7 +107,7 @@ export function makeMotion(timeline, svg, camera, find) {
     write(name, step.kind === "local" ? lines : lines.slice(-1));
     if (step.kind === "local") return;
     const [made, product] = (step.numbers ?? "").split(" = ");
-    const come = product ? [made, `= ${product}`] : [...lines, `→ ${made}`];
+    const come = product ? [made, `= ${product}`] : [...lines, ...`→ ${made}`.split(/ (?=to )/)];
     const after = () => write(name, come, flowOf(product ?? made).sign);
     const middle = lineOf(name)?.middle ?? 0.5;
     const upstream = String(state[`n${edge.target}`]?.gradient ?? "");
