@@ -46,6 +46,8 @@ from autokit.engine.tensor import Tensor
 from autokit.ops.create import TYPES
 
 if TYPE_CHECKING:
+    from autokit.debug.compare import compare
+    from autokit.debug.objects import graph_of
     from autokit.func import vmap
     from autokit.graphs.capture import graph
     from autokit.graphs.failure import graph_of_error
@@ -65,10 +67,12 @@ _LAZY = {
     "GradScaler": "amp",
     "animate": "widgets",
     "autocast": "amp",
+    "compare": "debug.compare",
     "compile": "func.jit",
     "descent": "widgets.descent",
     "explore": "widgets.explorer",
     "graph": "graphs.capture",
+    "graph_of": "debug.objects",
     "graph_of_error": "graphs.failure",
     "is_anomaly_check_nan_enabled": "debug.anomaly",
     "is_anomaly_enabled": "debug.anomaly",

@@ -144,7 +144,8 @@ def card(
     asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
     asked.discard("formula")
     details = [(name, words) for name, words in facts(node, arriving, nodes) if name in asked]
-    column = edge + (0.0 if form == "side" else _LONG_LABEL if details else _LABEL)
+    long = details or "tangent" in show
+    column = edge + (0.0 if form == "side" else _LONG_LABEL if long else _LABEL)
     filling.values(column)
     filling.details(details, column)
     filling.pending()
@@ -246,7 +247,8 @@ class _Filling:
         height = max(15.0, high) if below else max(_ROW, high + 3)
         middle = self.y + height / 2
         if self.form != "side":  # whose rows are those of the box beside it
-            label = "value" if name == "value" else "grad"
+            slope = "tangent" if "tangent" in self.show else "grad"
+            label = "value" if name == "value" else slope
             self.lines.append(TextLine(self.edge, middle + 4, label, "label"))
         x = self.edge if below else self.column + self.aside
         self.y += height + (15 if below else 0)

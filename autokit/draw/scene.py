@@ -84,9 +84,10 @@ def scene(
     drawn = part(graph, limit, depth, opened, constants)
     state = still(data, drawn)
     texts = _texts(data, state)
+    shown = (*asked.show, "tangent") if graph.view.slopes == "tangent" else asked.show
 
     def arranged(direction: str) -> Scene:
-        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, asked.show).build(layout)
+        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, shown).build(layout)
         notes = [*(_legend(boxes, state) if legend else ()), *_notes(graph, drawn)]
         return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
 
@@ -111,9 +112,11 @@ def still(data: Graph | Timeline, drawn: Part) -> State:
     if isinstance(data, Timeline) and data.steps:
         return data.state(-1)
     state: State = {}
+    lit = data.graph.view.lit if isinstance(data, Timeline) else data.view.lit
     for node in drawn.nodes:
         gradient = node.gradient.text if node.gradient else NOT_COMPUTED if node.requires_grad else ""
         status = "final" if node.gradient else "computed" if node.requires_grad else "dim"
+        status = "current" if node.id in lit else status
         value = node.value.text if node.value else NOT_KEPT
         state[node.element] = {"status": status, "value": value, "gradient": gradient, "pending": None}
     back = {node.id for node in drawn.nodes if node.kind == "backward"}

@@ -253,8 +253,10 @@ def _line(line: Line, state: State) -> str:
     start, curve = points[0], points[1:]
     d = f"M{_at(start)}C" + " ".join(map(_at, curve))
     colour = GREY
-    if returns or status == "way back":
-        colour = _SIGNED.get(sign_of(value), BACKWARD) if returns else BACKWARD
+    if returns or status == "tangent":
+        colour = _SIGNED.get(sign_of(value), BACKWARD if returns else FORWARD)
+    elif status == "way back":
+        colour = BACKWARD
     dash = "" if edge.requires_grad and not line.cut else ' stroke-dasharray="3 4"'
     wide = 1.4 if colour == GREY else 1.7
     drawn = (

@@ -12,7 +12,7 @@ from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, Node, Summary, T
 _STORY = 12
 """How many nodes the story tells one by one."""
 
-_HEAD = ("#", "name", "operation", "inputs", "shape", "dtype", "value", "gradient")
+_HEAD = ("#", "name", "operation", "inputs", "shape", "dtype", "value")
 _WIDEST = 40
 _NO_VALUE = {"failed": "failed", **dict.fromkeys(WAY_BACK, "")}
 _INPUTS = 4
@@ -35,7 +35,7 @@ def text(data: Graph | Timeline, *, limit: int = LIMIT, depth: int | None = None
     rows = [(node.id, _row(node, inputs.get(i, []))) for i, node in enumerate(drawn.nodes)]
     for i, fold in enumerate(drawn.folds, len(drawn.nodes)):
         rows.append((fold.nodes[-1], _fold_row(fold, inputs.get(i, []))))
-    cells = [_HEAD, *(row for _, row in sorted(rows))]
+    cells = [(*_HEAD, graph.view.slopes), *(row for _, row in sorted(rows))]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(map(_padded, row, widths)).rstrip() for row in cells]
     if drawn.left_out:

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd import grad as gradient_of
-from autokit.engine.backward import fetch, fitted
+from autokit.engine.backward import fitted
 from autokit.engine.modes import enable_grad, set_grad_enabled
 from autokit.engine.node import SEVERAL, Gradients, Node
-from autokit.engine.observed import fetch_tensors, leading_to
+from autokit.engine.observed import fetch_kept, fetch_tensors, leading_to
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.func.level import Argnums, Entered, Level, basis, outputs_of, zeros
 from autokit.func.transforms import jacobian_by, joined
@@ -101,8 +101,8 @@ def _sent_back(node: Node, g: Any, moving: dict[int, Any], record: bool) -> dict
 
 
 def fetch_constants(node: Node, needs: tuple[Any, ...], target: Any) -> list[Any]:
-    """As ``fetch``, which fetches what a derivative needs, but as tensors outside of the graph."""
-    values = fetch(node, needs, target)
+    """As ``fetch_kept``, which fetches what a derivative needs, but as tensors outside of the graph."""
+    values = fetch_kept(node, needs, target)
     return [
         mapped(value, _constant) if need.__class__ is int or need == "operands" else value
         for need, value in zip(needs, values)

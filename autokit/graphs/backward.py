@@ -113,7 +113,7 @@ class Backward:
         if self.script.brief:
             self._tell_in_one(node, edge, source, summarize(fitted).text, summarize(total).text, before)
         else:
-            slope = _slope(self.arrived[node.id], raw)
+            slope = slope_of(self.arrived[node.id], raw)
             product = self._tell_local(node, edge, source, slope, summarize(raw).text)
             self._tell_product(node, edge, source, product, summarize(raw).text)
             if raw.shape != fitted.shape:
@@ -220,7 +220,7 @@ class Backward:
         )
 
 
-def _slope(arrived: Any, sent: Any) -> float | None:
+def slope_of(arrived: Any, sent: Any) -> float | None:
     """The number by which a rule multiplied the gradient of a single value; None where that was 0."""
     single = np.size(arrived) == 1 == np.size(sent) and np.all(arrived)
     return float(sent.item() / arrived.item()) if single else None

@@ -30,6 +30,8 @@ _RUNS_IN_A_STORY = 2000
 _LETTERS_A_STEP = 250
 _LARGEST_MATRIX = 1 << 18
 _TERMS = 6
+_PROBED = 256
+"""Of operands with up to this many elements it is told which of them took part."""
 
 NOT_TOLD = "How this element came about is not told: the tensor is too large, or its values were not kept."
 
@@ -59,6 +61,7 @@ class Cells:
         self.words, self.root = backward.words, backward.root
         self.contributions = backward.contributions
         self._matrices: dict[int, dict[int, np.ndarray]] = {}
+        self._parts: dict[int, dict[int, np.ndarray]] = {}
         self._arrived = backward.arrived
         self.runs = 0
 
@@ -93,6 +96,39 @@ class Cells:
         name = cell_name(node, place, array.shape)
         shown = self.words.by_text(self.root, name) if field == "gradient" else name
         return f"{shown} = {number(_element(array, place))}{told}"
+
+    def made_of(self, node: Node, field: str, place: int) -> str:
+        """The elements that made the one at ``place``, as ``"n0 value 0 1; n1 value 0 4"``."""
+        found = []
+        if field == "gradient":
+            for edge, _ in self.contributions.get(node.id, ()):
+                matrix = self._jacobian(self.nodes[edge.target]).get(edge.slot)
+                if matrix is not None:
+                    found.append(_places(f"n{edge.target} gradient", matrix[:, place]))
+        elif node.id in self.words.operands:
+            parts = self._taking_part(node)
+            for edge in self.words.operands[node.id]:
+                if edge.slot in parts:
+                    column = parts[edge.slot][:, place]
+                    found.append(_places(f"n{edge.source} value", column))
+        return "; ".join(dict.fromkeys(filter(None, found)))
+
+    def _taking_part(self, node: Node) -> dict[int, np.ndarray]:
+        """For each operand which of its elements (a row) takes part in which of the result.
+
+        An element that is not a number makes all that it takes part in not a number.
+        """
+        if node.id in self._parts:
+            return self._parts[node.id]
+        run, found = self.origins[node.id], self._parts.setdefault(node.id, {})
+        given = [getattr(run.operand(place), "array", run.operand(place)) for place in run.places]
+        if not run.may_run or any(each is None or on_a_gpu(each) for each in given):
+            return found
+        for k, (place, array) in enumerate(zip(run.places, given)):
+            if getattr(array, "dtype", np.dtype(int)).kind == "f" and array.size <= _PROBED:
+                self.runs += array.size
+                found[place] = np.array([_spoilt(run, given, k, at) for at in range(array.size)])
+        return found
 
     def _gradient(self, node: Node, place: int) -> str:
         if node.id == self.root.id and node.id not in self.contributions:
@@ -207,8 +243,23 @@ def told_cells(cells: Cells, steps: int) -> tuple[CellSums, ...]:
         room -= sum(map(len, sums))
         if room < 0:
             break
-        told.append(CellSums(node.element, field, sums))
+        made = tuple(cells.made_of(node, field, place) for place in range(size))
+        room -= sum(map(len, made))
+        told.append(CellSums(node.element, field, sums, made if room > 0 else ()))
     return tuple(told)
+
+
+def _places(name: str, column: np.ndarray) -> str:
+    found = np.flatnonzero(column).tolist()
+    return " ".join([name, *map(str, found)]) if found else ""
+
+
+def _spoilt(run: Run, given: list[Any], k: int, at: int) -> np.ndarray:
+    """Which elements of the result are not a number where that at ``at`` of operand ``k`` is none."""
+    moved = given[k].copy()
+    moved.reshape(-1)[at] = np.nan
+    with np.errstate(all="ignore"):
+        return np.isnan(run.compute([*given[:k], moved, *given[k + 1 :]])).ravel()
 
 
 def cell_name(node: Node, place: int, shape: tuple[int, ...] | None = None) -> str:

@@ -10,10 +10,15 @@ from autokit.graphs.words import Words, listed, says, shape_text
 def tell_forward(script: Script, words: Words) -> None:
     """Every value, in topological order."""
     for node in words.graph.nodes:
-        if words.operands.get(node.id):
-            _tell_operation(script, words, node)
-        elif not node.is_number:  # which the formulas say
-            _tell_input(script, words, node)
+        tell_value(script, words, node)
+
+
+def tell_value(script: Script, words: Words, node: Node) -> None:
+    """One value: what is given, or what an operation computes."""
+    if words.operands.get(node.id):
+        _tell_operation(script, words, node)
+    elif not node.is_number:  # which the formulas say
+        _tell_input(script, words, node)
 
 
 def _tell_input(script: Script, words: Words, node: Node) -> None:

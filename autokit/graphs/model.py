@@ -364,11 +364,15 @@ class Trouble:
 
 @dataclass(frozen=True)
 class CellSums:
-    """How each element of a tensor came about: one short text for each, in row-major order."""
+    """How each element of a tensor came about: one short text for each, in row-major order.
+
+    ``made_of`` names the elements behind each, as ``"n0 value 0 1; n1 value 0 4"``, where there was room.
+    """
 
     element: str
     field: str
     sums: tuple[str, ...]
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from autokit.graphs.model import NOT_COMPUTED, Change, Graph, Timeline
 from autokit.graphs.outcome import accounts, tell_finish, troubles
 from autokit.graphs.run import Run, rehearse
 from autokit.graphs.script import Script
+from autokit.graphs.tangents import Tangents, chosen_leaf
 from autokit.graphs.ways import told_ways
 from autokit.graphs.words import Words
 
@@ -32,7 +33,13 @@ OPERATIONS_IN_FULL = 100
 """A larger graph is told in one step for each value and each contribution."""
 
 
-def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
+def record(
+    output: Tensor | Graph,
+    gradient: Tensor | None = None,
+    *,
+    mode: str = "backward",
+    wrt: Tensor | str | None = None,
+) -> Timeline:
     """The story of how ``output`` was computed, and of how its gradient flows back.
 
     Works before ``backward()`` and, for graphs of small tensors, after it.
@@ -40,10 +47,15 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
 
     Parameters
     ----------
-    output : Tensor
-        The end of the computation, with a history.
+    output : Tensor or Graph
+        The end of the computation, with a history; or a graph of objects of yours, by ``ak.graph_of``.
     gradient : Tensor, optional
-        What the way back begins with, where ``output`` has more than one element.
+        What the way back begins with, where ``output`` has more than one element;
+        in forward mode the direction in which the leaf moves, all ones where it is left out.
+    mode : {"backward", "forward"}
+        In forward mode tangents travel with the values: they say how fast each changes as one leaf moves.
+    wrt : Tensor or str, optional
+        That leaf, or its name; the first one where it is left out.
 
     Returns
     -------
@@ -55,6 +67,8 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     RuntimeError
         If ``output`` has no history, has more than one element and no
         ``gradient`` is given, or values that the way back needs were not kept.
+    ValueError
+        For a mode that there is not, and a ``wrt`` that is no leaf of the graph.
 
     Examples
     --------
@@ -63,18 +77,34 @@ def record(output: Tensor, gradient: Tensor | None = None) -> Timeline:
     >>> c = a * 20.0
     >>> [step.sentence for step in ak.record(c).steps if step.kind == "product"]
     ['Upstream times local: 1.0 · 20.0 = 20.0 is what c sends to a.']
+    >>> [step.numbers for step in ak.record(c, mode="forward").steps if step.kind == "product"]
+    ['20.0 · 1.0 = 20.0']
     """
-    return tell(output, gradient)[0]
+    return tell(output, gradient, mode, wrt)[0]
 
 
-def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cells]:
+def tell(
+    output: Tensor | Graph,
+    gradient: Tensor | None = None,
+    mode: str = "backward",
+    wrt: Tensor | str | None = None,
+) -> tuple[Timeline, Cells | None]:
     """As :func:`record`, with what can still tell of each element as long as the arrays are alive."""
+    if isinstance(output, Graph) and hasattr(output, "told"):
+        return output.told(), None
+    if not isinstance(output, Tensor):
+        raise TypeError(f"record() tells the history of a Tensor, and got {type(output).__name__}")
+    if mode == "forward":
+        return _in_forward_mode(output, gradient, wrt), None
+    if mode != "backward":
+        raise ValueError(f"mode is 'backward' or 'forward', got {mode!r}")
+    if wrt is not None:
+        raise ValueError("wrt= is for mode='forward'")
     captured = capture(output)
     root = output._node or output
     seed = _seed(output, gradient)
     _refuse_what_cannot_be_told(captured, output)
-    operations = sum(node.kind == "operation" for node in captured.graph.nodes)
-    script, words = Script(brief=operations > OPERATIONS_IN_FULL), Words(captured.graph, captured.origins)
+    script, words = _script(captured), Words(captured.graph, captured.origins)
     tell_forward(script, words)
     backward = Backward(script, words, captured, captured.graph.nodes[captured.ids[root]])
     tell_turn(script, words, backward.pending)
@@ -91,7 +121,7 @@ def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cell
         replace(captured.graph, nodes=nodes),
         tuple(script.steps),
         tuple(script.chapters),
-        _start(captured.graph),
+        before_the_first_step(captured.graph),
         tuple(ends),
         tuple(wrong),
         () if script.brief else told_cells(cells, len(script.steps)),
@@ -100,26 +130,47 @@ def tell(output: Tensor, gradient: Tensor | None = None) -> tuple[Timeline, Cell
     return timeline, cells
 
 
-def _seed(output: Tensor, gradient: Tensor | None) -> Any:
-    if not isinstance(output, Tensor):
-        raise TypeError(f"record() tells the history of a Tensor, and got {type(output).__name__}")
+def _in_forward_mode(output: Tensor, direction: Tensor | None, wrt: Tensor | str | None) -> Timeline:
+    captured = capture(output)
+    _refuse_without_history(output)
+    _refuse_what_cannot_be_told(captured, output)
+    leaf = chosen_leaf(captured, wrt)
+    seed, script = _in_shape(direction, leaf), _script(captured)
+    with _looking_back(captured):
+        graph = Tangents(script, captured, output, leaf).tell(seed)
+    return Timeline(graph, tuple(script.steps), tuple(script.chapters), before_the_first_step(graph))
+
+
+def _script(captured: Capture) -> Script:
+    operations = [node for node in captured.graph.nodes if node.kind == "operation"]
+    return Script(brief=len(operations) > OPERATIONS_IN_FULL)
+
+
+def _refuse_without_history(output: Tensor) -> None:
     if output.grad_fn is None:
         raise RuntimeError(
             "element 0 of tensors does not require grad and does not have a grad_fn: there is no computation "
             f"behind {describe(output)}. Make an input with requires_grad=True, and compute something from it"
         )
-    if gradient is None:
-        if output.array.size != 1:
-            raise RuntimeError(
-                f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; "
-                "reduce it, as with .sum(), or pass gradient= of that shape"
-            )
-        return np.ones_like(output.array)
-    if gradient.array.shape != output.array.shape:
+
+
+def _seed(output: Tensor, gradient: Tensor | None) -> Any:
+    _refuse_without_history(output)
+    if gradient is None and output.array.size != 1:
         raise RuntimeError(
-            f"Mismatch in shape: the gradient is {describe(gradient)}, and the output {describe(output)}"
+            f"grad can be implicitly created only for scalar outputs: this one is {describe(output)}; "
+            "reduce it, as with .sum(), or pass gradient= of that shape"
         )
-    return gradient.array
+    return _in_shape(gradient, output)
+
+
+def _in_shape(given: Tensor | None, of: Tensor) -> Any:
+    """What is given to begin with, in the shape of a tensor; ones where nothing is."""
+    if given is None:
+        return np.ones_like(of.array)
+    if given.array.shape != of.array.shape:
+        raise RuntimeError(f"Mismatch in shape: {describe(given)} is given for {describe(of)}")
+    return given.array
 
 
 def _refuse_what_cannot_be_told(captured: Capture, output: Tensor) -> None:
@@ -166,7 +217,7 @@ def _looking_back(captured: Capture) -> Iterator[None]:
             node.saved = None
 
 
-def _start(graph: Graph) -> tuple[Change, ...]:
+def before_the_first_step(graph: Graph) -> tuple[Change, ...]:
     """What is shown before the first step: nothing is computed."""
     start = []
     for node in graph.nodes:

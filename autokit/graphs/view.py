@@ -27,11 +27,17 @@ class View:
         Which of ``FACTS`` a box shows.
     direction : "auto", "LR" or "TB"
         From left to right, or from top to bottom.
+    slopes : "gradient" or "tangent"
+        What the derivatives beside the values are: those of a story in forward mode are tangents.
+    lit : tuple of int
+        The nodes that stand out.
     """
 
     depth: int | None = None
     show: tuple[str, ...] = SHOWN
     direction: str = "auto"
+    slopes: str = "gradient"
+    lit: tuple[int, ...] = ()
 
 
 def make_view(depth: int | None, show: str | Iterable[str] | None, direction: str) -> View:

@@ -372,13 +372,13 @@ class _Cell(_Recurrent):
                     f"{list(shape)}"
                 )
             given.append(state)
-        from_input = F.linear(rows, self.weight_ih, getattr(self, "bias_ih", None))
-        from_state = F.linear(given[0], self.weight_hh, getattr(self, "bias_hh", None))
-        ends = self._next(from_input, from_state, *given)
+        x = F.linear(rows, self.weight_ih, getattr(self, "bias_ih", None))
+        h = F.linear(given[0], self.weight_hh, getattr(self, "bias_hh", None))
+        ends = self._next(x, h, *given)
         return tuple([end.squeeze(0) if single else end for end in ends])
 
-    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
-        """The next states, computed by plain operations, so that a picture has the gates."""
+    def _next(self, x: Tensor, h: Tensor, *states: Tensor) -> Any:
+        """The next states, from what input and state add to the gates: by operations that a picture shows."""
         raise NotImplementedError
 
     def _parts(self, rows: Tensor) -> list[Tensor]:
@@ -430,9 +430,9 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
-    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+    def _next(self, x: Tensor, h: Tensor, *states: Tensor) -> Any:
         bend = F.relu if self.nonlinearity == "relu" else F.tanh
-        return (called("h", bend(from_input + from_state)),)
+        return (called("h", bend(x + h)),)
 
 
 class LSTMCell(_Cell):
@@ -451,10 +451,12 @@ class LSTMCell(_Cell):
         h, c = (None, None) if hx is None else hx
         return self._advance(input, h, c)  # type: ignore[return-value]
 
-    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
-        enter, keep, new, leave = self._parts(called("gates", from_input + from_state))
-        enter, keep = called("input gate", enter.sigmoid()), called("forget gate", keep.sigmoid())
-        new, leave = called("cell gate", new.tanh()), called("output gate", leave.sigmoid())
+    def _next(self, x: Tensor, h: Tensor, *states: Tensor) -> Any:
+        enter, keep, new, leave = self._parts(called("gates", x + h))
+        enter = called("input gate", enter.sigmoid())
+        keep = called("forget gate", keep.sigmoid())
+        new = called("cell gate", new.tanh())
+        leave = called("output gate", leave.sigmoid())
         c = called("c", called("kept", keep * states[1]) + called("added", enter * new))
         return called("h", leave * c.tanh()), c
 
@@ -464,8 +466,8 @@ class GRUCell(_Cell):
 
     mode = "GRU"
 
-    def _next(self, from_input: Tensor, from_state: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
-        (reset, keep, new), (to_reset, to_keep, to_new) = map(self._parts, (from_input, from_state))
+    def _next(self, x: Tensor, h: Tensor, *states: Tensor) -> Any:
+        (reset, keep, new), (to_reset, to_keep, to_new) = map(self._parts, (x, h))
         reset, keep = (reset + to_reset).sigmoid(), (keep + to_keep).sigmoid()
         reset, keep = called("reset gate", reset), called("update gate", keep)
         new = called("new gate", (new + reset * to_new).tanh())

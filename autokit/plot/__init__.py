@@ -8,6 +8,7 @@
 :func:`heatmap`                       a matrix, with zero in the middle
 :func:`heatmaps`                      several of them in a grid, in one scale
 :func:`attention`                     how each token spreads its attention, head by head
+:func:`convolution`                   a kernel that slides over a matrix, forward and back
 :func:`nudges`                        the error of a difference quotient against its step
 :func:`memory`                        the bytes alive, forward and back
 ====================================  ==========================================================
@@ -18,6 +19,7 @@ matplotlib: that happens with the first chart.
 
 from __future__ import annotations
 
+from autokit.plot.convolutions import convolution
 from autokit.plot.heatmaps import attention, heatmap, heatmaps
 from autokit.plot.landscape import loss_landscape
 from autokit.plot.memory import memory
@@ -28,6 +30,7 @@ __all__ = [
     "activation_gradients",
     "activations",
     "attention",
+    "convolution",
     "gradient_flow",
     "heatmap",
     "heatmaps",

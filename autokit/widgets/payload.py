@@ -48,7 +48,7 @@ def pictured(scene: Scene, timeline: Timeline) -> dict[str, Any]:
 
 
 def _cells(timeline: Timeline) -> dict[str, dict[str, dict[str, list[str]]]]:
-    sums = {(told.element, told.field): list(told.sums) for told in timeline.cells}
+    told = {(each.element, each.field): each for each in timeline.cells}
     room = _NUMBERS_A_STEP * len(timeline)
     tensors = [
         (len(summary.values), node.id, name, summary.values)
@@ -63,8 +63,9 @@ def _cells(timeline: Timeline) -> dict[str, dict[str, dict[str, list[str]]]]:
             break
         element = f"n{id}"
         cell = sent.setdefault(element, {})[name] = {"values": [number(value) for value in values]}
-        if (element, name) in sums:
-            cell["sums"] = sums[element, name]
+        if (element, name) in told:
+            cell["sums"] = list(told[element, name].sums)
+            cell["made"] = list(told[element, name].made_of)
     return sent
 
 

@@ -24,6 +24,7 @@ from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
     from autokit.engine.tensor import Tensor
+    from autokit.graphs.model import Graph
 
 
 PICTURE = ("depth", "direction", "limit", "show")
@@ -165,7 +166,10 @@ class Player(Live):
         if node is None or field not in ("value", "gradient"):
             return {"told": NOT_TOLD}
         if wants_sum:
-            return {"told": self._source.explain(node, field, place) if self._source else NOT_TOLD}
+            if self._source is None:
+                return {"told": NOT_TOLD}
+            made = self._source.made_of(node, field, place)
+            return {"told": self._source.explain(node, field, place), "made": made}
         part = self._source.part(node, field, place, ELEMENTS_AT_ONCE) if self._source else None
         summary = node.value if field == "value" else node.gradient
         kept = summary.values if summary is not None else None
@@ -203,19 +207,28 @@ class Player(Live):
         return next((c.last for c in self.timeline.chapters if c.first <= step <= c.last), step)
 
 
-def animate(tensor: Tensor | Timeline, **traits: Any) -> Player:
+def animate(
+    tensor: Tensor | Timeline | Graph,
+    *,
+    mode: str = "backward",
+    wrt: Tensor | str | None = None,
+    **traits: Any,
+) -> Player:
     """Play how ``tensor`` was computed, and how its gradient flows back.
 
     Works before and after ``backward()``, and leaves every ``.grad`` as it was.
 
     Parameters
     ----------
-    tensor : Tensor or Timeline
-        A tensor with a history, or the story of one, as made by ``ak.record``.
+    tensor : Tensor, Timeline or Graph
+        A tensor with a history, or the story of one, as made by ``ak.record``; or the graph that
+        ``ak.graph_of`` made of objects of yours.
+    mode, wrt
+        As for ``ak.record``: ``mode="forward"`` lets tangents travel with the values.
     **traits
         Of the :class:`Player`, such as ``speed=2``; and of the picture ``depth``, ``direction``,
         ``limit`` and ``show``, as ``limit=400`` to draw up to 400 boxes before any fold.
     """
     if isinstance(tensor, Timeline):
         return Player(tensor, **traits)
-    return Player(*tell(tensor), **traits)
+    return Player(*tell(tensor, None, mode, wrt), **traits)

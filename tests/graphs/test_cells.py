@@ -73,3 +73,25 @@ def test_a_learners_own_function_is_not_run_again():
     timeline, cells = tell(loud.apply(x).sum())
     assert calls == [1]
     assert "not told" in cells.explain(timeline.graph.nodes[0], "gradient", 0)
+
+
+def test_the_elements_behind_one_are_those_of_its_row_and_column():
+    ak.manual_seed(0)
+    x, w, b = ak.randn(2, 3), ak.randn(3, 4, requires_grad=True), ak.zeros(4, requires_grad=True)
+    product = x @ w
+    shifted = product + b
+    timeline = ak.record((shifted.relu() ** 2).sum())
+    names = {node.name: node.element for node in timeline.graph.nodes}
+    told = {(each.element, each.field): each.made_of for each in timeline.cells}
+    for row in range(2):
+        for column in range(4):
+            place = 4 * row + column
+            across, down = (
+                " ".join(map(str, each)) for each in (range(3 * row, 3 * row + 3), range(column, 12, 4))
+            )
+            made = told[names["product"], "value"][place]
+            assert made == f"{names['x']} value {across}; {names['w']} value {down}"
+            made = told[names["shifted"], "value"][place]
+            assert made == f"{names['product']} value {place}; {names['b']} value {column}"
+    assert told[names["b"], "gradient"][1] == f"{names['shifted']} gradient 1 5"
+    assert told[names["w"], "gradient"][6] == f"{names['product']} gradient 2 6"

@@ -27,7 +27,13 @@ def broadcast() -> Timeline:
     return ak.record((x @ w + b).relu().mean())
 
 
-@pytest.mark.parametrize("make", [fan_out, broadcast])
+def in_forward_mode() -> Timeline:
+    ak.manual_seed(0)
+    x, w, b = ak.randn(3, 2), ak.randn(2, 4, requires_grad=True), ak.tensor(2.0, requires_grad=True)
+    return ak.record((x @ w * b + b).mean(), mode="forward", wrt=b)
+
+
+@pytest.mark.parametrize("make", [fan_out, broadcast, in_forward_mode])
 def test_every_step_is_pythons(
     open_page: Callable[..., Any], tmp_path: Path, make: Callable[[], Timeline]
 ) -> None:
@@ -65,3 +71,51 @@ def test_each_value_and_each_contribution_is_asked_for_once(module_page: Any) ->
     assert len(asked) == len(computed) + len(travelled) == 3 + 6
     told = [(change.element, change.value) for step in (*computed, *travelled) for change in step.changes]
     assert all(tuple(pair) in told for pair in asked)
+
+
+def test_tangents_go_forward(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    page = open_file(open_page(), in_forward_mode(), tmp_path)
+    press(page, "End", "ArrowDown")
+    seen = """part => [...document.querySelectorAll(`[data-status="tangent"] [data-part="${part}"]`)]
+      .map(each => getComputedStyle(each).visibility)"""
+    assert set(page.evaluate(seen, "arrow")) == {"visible"}
+    assert set(page.evaluate(seen, "return")) == {"hidden"}
+    panel = page.locator(".ak-panel").inner_text()
+    assert "Tangent" in panel and "Gradient" not in panel
+
+
+def test_a_tangent_is_asked_for_by_its_factors(module_page: Any) -> None:
+    a, b = ak.tensor(3.0, requires_grad=True), ak.tensor(-2.0, requires_grad=True)
+    story = payload(ak.record(a * b, mode="forward", wrt=b))["_timeline"]
+    asked = module_page.evaluate("t => [...player.questions(t).values()].map(each => each.text)", story)
+    assert "What comes to v2 from b: local derivative × tangent?" in asked
+
+
+def test_an_element_lights_up_with_those_that_made_it(open_page: Callable[..., Any], tmp_path: Path) -> None:
+    ak.manual_seed(0)
+    x, w = ak.randn(2, 3), ak.randn(3, 4, requires_grad=True)
+    x.name, w.name = "x", "w"
+    product = x @ w
+    product.name = "product"
+    story = ak.record((product**2).sum())
+    page = open_file(open_page(), story, tmp_path)
+    names = {node.name: node.element for node in story.graph.nodes}
+    press(page, "End")
+    page.locator(f'[data-element="{names["product"]}"]').click()
+    cell = page.locator(".ak-panel table").first.locator("td").nth(6)
+    cell.focus()
+    lit = """name => [...document.querySelectorAll(`[data-element="${name}"] .ak-lit`)].map((frame) => {
+      const { x, y, width } = frame.getBBox();
+      const heat = frame.parentNode.querySelector("rect").getBBox();
+      return [Math.round((y - heat.y) / width), Math.round((x - heat.x) / width), frame.dataset.lit];
+    })"""
+    assert page.evaluate(lit, names["x"]) == [[1, k, "made of"] for k in range(3)]
+    assert page.evaluate(lit, names["w"]) == [[k, 2, "made of"] for k in range(3)]
+    assert page.evaluate(lit, names["product"]) == [[1, 2, "made"]]
+    assert " · " in page.locator(".ak-sum").first.inner_text()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(lit, names["x"]) == [[0, k, "made of"] for k in range(3)]
+    page.locator(".ak-panel table").nth(1).locator("td").nth(0).focus()
+    assert page.evaluate(lit, names["product"])[-1] == [0, 0, "made"]
+    page.locator(".ak-player").focus()
+    assert page.locator(".ak-lit").count() == 0

@@ -17,8 +17,9 @@ const PATIENCE = 4000; // milliseconds until a kernel is taken for dead
  * Questions to Python, answered by a promise.
  * @param {any} model @param {Cells} known
  * @param {(element: string) => boolean} isGiven whether a value is not computed
+ * @param {import("./lit.js").Lights} lights
  */
-export function makeElements(model, known, isGiven) {
+export function makeElements(model, known, isGiven, lights) {
   /** @type {Map<string, (answer: any) => void>} */ const waiting = new Map();
   const key = (/** @type {any} */ q) => [q.element, q.field, q.place, Boolean(q.sum)].join();
   const hear = (/** @type {any} */ answer) => {
@@ -28,7 +29,7 @@ export function makeElements(model, known, isGiven) {
   model.on("msg:custom", hear);
 
   /** @param {{ element: string, field: string, place: number, sum?: boolean }} question
-   * @returns {Promise<{ values?: string[], told: string }>} */
+   * @returns {Promise<{ values?: string[], told: string, made?: string }>} */
   function ask(question) {
     const silent = { told: "The kernel holds the numbers, and does not answer." };
     return new Promise((resolve) => {
@@ -44,16 +45,23 @@ export function makeElements(model, known, isGiven) {
 
   return {
     close: () => model.off("msg:custom", hear),
+    dark: lights.clear,
     /** @param {string} element @param {string} field */
     values: (element, field) => known[element]?.[field]?.values,
     /** @param {string} element @param {string} field @param {number} place */
     more: (element, field, place) => ask({ element, field, place }),
-    /** How an element came about.
-     * @param {string} element @param {string} field @param {number} place @returns {Promise<string> | string}
-     */
-    sum: (element, field, place) => field === "value" && isGiven(element) ? "Given, not computed."
-      : known[element]?.[field]?.sums?.[place] ?? ask({ element, field, place, sum: true })
-      .then((answer) => answer.told),
+    /** How an element came about; what made it lights up in the picture.
+     * @param {string} element @param {string} field @param {number} place
+     * @param {() => boolean} isAsked whether one still wants to know when the answer is there
+     * @returns {Promise<string>} */
+    async sum(element, field, place, isAsked) {
+      const { sums, made } = known[element]?.[field] ?? {};
+      const given = field === "value" && isGiven(element);
+      const answer = given ? { told: "Given, not computed." }
+        : sums ? { told: sums[place], made: made?.[place] } : await ask({ element, field, place, sum: true });
+      if (isAsked()) lights.show(element, field, place, answer.made ?? "");
+      return answer.told;
+    },
   };
 }
 
@@ -97,7 +105,8 @@ export function makeGrid(elements, on, of, field, title) {
   /** @param {HTMLElement} cell */
   async function tell(cell) {
     const mine = (asked += 1);
-    const answer = await elements.sum(element, field, Number(cell.dataset.place));
+    const isAsked = () => mine === asked && table.isConnected;
+    const answer = await elements.sum(element, field, Number(cell.dataset.place), isAsked);
     if (mine === asked) told.textContent = answer;
   }
 
@@ -107,6 +116,12 @@ export function makeGrid(elements, on, of, field, title) {
     const cell = cellOf(event);
     if (cell) tell(cell);
   });
+  on(table, "pointerleave", () => {
+    const focused = /** @type {HTMLElement | null} */ (table.querySelector("td:focus"));
+    if (focused) tell(focused);
+    else elements.dark();
+  });
+  on(table, "focusout", elements.dark);
   on(table, "focusin", (/** @type {Event} */ event) => {
     const cell = cellOf(event);
     if (!cell) return;
@@ -141,6 +156,7 @@ export function makeTip(stage, elements, on) {
   stage.append(tip);
   let over = "";
   const hide = () => {
+    if (over) elements.dark();
     over = "";
     tip.hidden = true;
   };
@@ -160,7 +176,7 @@ export function makeTip(stage, elements, on) {
     const mine = `${element} ${field} ${place}`;
     if (mine === over) return;
     over = mine;
-    const told = await elements.sum(element, field, Math.max(0, place));
+    const told = await elements.sum(element, field, Math.max(0, place), () => over === mine);
     if (over !== mine) return;
     tip.textContent = told;
     tip.hidden = false;

@@ -8,7 +8,7 @@
 
 import { makeGrid } from "./cells.js";
 import { h, iconButton, ICONS } from "./dom.js";
-import { isFinal, nameOf, shapeText, whyNot } from "./story.js";
+import { isFinal, nameOf, shapeText, slopesOf, whyNot } from "./story.js";
 
 /**
  * @param {Timeline} timeline @param {Elements} elements
@@ -17,6 +17,7 @@ import { isFinal, nameOf, shapeText, whyNot } from "./story.js";
  * @param {Listen} on
  */
 export function makePanel(timeline, elements, paths, onSource, onClose, on) {
+  const slopes = slopesOf(timeline);
   const title = h("p", { className: "ak-title" });
   const close = iconButton(ICONS.close, "Close the details", "Esc");
   const list = h("dl");
@@ -39,7 +40,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
   function grid(of, field, text) {
     const key = `${field} ${text}`;
     const made = grids.get(key) ?? makeGrid(elements, on, of, field,
-      `${field === "value" ? "Value" : "Gradient"} of ${nameOf(of)}`);
+      `${field === "value" ? "Value" : slopes} of ${nameOf(of)}`);
     grids.set(key, made);
     list.append(h("dd", {}, made));
   }
@@ -72,7 +73,8 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
       .filter((t) => t.node === chosen.id && view.step === timeline.steps.length - 1)
       .map((t) => `⚠ ${t.sentence}`), false);
     row("Kind", chosen.kind === "operation" ? `${chosen.operation} (${chosen.backward || "no backward node"})`
-      : chosen.kind === "leaf" ? "leaf: collects a gradient" : "constant: needs no gradient", false);
+      : chosen.kind === "leaf" ? `leaf: ${slopes === "Tangent" ? "may move" : "collects a gradient"}`
+      : "constant: needs no gradient", false);
     row("Formula", chosen.formula && `${name} = ${chosen.formula}`);
     row("Value", known ? String(now.value) : "not computed yet");
     if (known && value?.minimum !== undefined && tensor)
@@ -80,7 +82,7 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
     if (known && (value?.nan || value?.infinite))
       row("Not finite", `${value.nan ?? 0} NaN, ${value.infinite ?? 0} infinite`);
     if (known && tensor && value) grid(chosen, "value", String(now.value));
-    row("Gradient", chosen.requires_grad ? String(now.gradient || "—") : "none needed");
+    row(slopes, chosen.requires_grad ? String(now.gradient || "—") : "none needed");
     const final = isFinal(now);
     if (final && tensor && chosen.gradient) grid(chosen, "gradient", String(now.gradient));
     const account = timeline.accounts?.find((a) => a.node === chosen.id);

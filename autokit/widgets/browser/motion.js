@@ -8,7 +8,7 @@
 import { glide, h, prefersStillness, s } from "./dom.js";
 import { numberOf } from "./numbers.js";
 import { motion } from "./pace.js";
-import { flowOf } from "./story.js";
+import { flowOf, slopesOf } from "./story.js";
 
 const LONGEST = 34; // signs of a local derivative that have room on an edge
 
@@ -25,6 +25,7 @@ export function factorOf({ local }, number) {
  * @param {ReturnType<typeof import("./camera.js").makeCamera>} camera
  * @param {(name: string) => Element | undefined} find */
 export function makeMotion(timeline, svg, camera, find) {
+  const onward = slopesOf(timeline) === "Tangent";
   /** @type {Set<() => void>} */ const moving = new Set();
   /** @type {Element | null} */ let factor = null;
 
@@ -52,7 +53,7 @@ export function makeMotion(timeline, svg, camera, find) {
   function travel(name, text, [from, to], duration, arrive) {
     const line = lineOf(name);
     if (!line) return arrive?.();
-    const direction = to > from ? "forward" : "backward";
+    const direction = to < from ? "backward" : text ? "tangent" : "forward";
     const { sign } = flowOf(text);
     // No part of the picture, which would be painted anew for each frame of its way.
     const traveller = h("div", { className: "ak-traveller", "data-direction": direction, "data-sign": sign },
@@ -110,8 +111,8 @@ export function makeMotion(timeline, svg, camera, find) {
     const come = product ? [made, `= ${product}`] : [...lines, ...`→ ${made}`.split(/ (?=to )/)];
     const after = () => write(name, come, flowOf(product ?? made).sign);
     const middle = lineOf(name)?.middle ?? 0.5;
-    const upstream = String(state[`n${edge.target}`]?.gradient ?? "");
-    if (duration) travel(name, upstream, [1, middle], duration, after);
+    const upstream = String(state[`n${onward ? edge.source : edge.target}`]?.gradient ?? "");
+    if (duration) travel(name, upstream, [onward ? 0 : 1, middle], duration, after);
     else after();
   }
 
@@ -133,7 +134,8 @@ export function makeMotion(timeline, svg, camera, find) {
         for (const { element, field, value } of duration ? step.changes ?? [] : []) {
           if (field === "status" && value === "forward") travel(element, "", [0, 1], duration);
           const from = alone ? lineOf(element)?.middle ?? 1 : 1;
-          if (field === "flow" && value) travel(element, String(value), [from, 0], duration);
+          if (field === "flow" && value)
+            travel(element, String(value), onward ? [0, 1] : [from, 0], duration);
         }
       }
     },

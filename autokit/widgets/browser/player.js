@@ -24,6 +24,7 @@ import { h, iconButton, ICONS, listening } from "./dom.js";
 import { fitWindow } from "./frame.js";
 import { ownKeys } from "./keys.js";
 import { makeLegend } from "./legend.js";
+import { makeLights } from "./lit.js";
 import { dwell } from "./pace.js";
 import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
@@ -158,7 +159,8 @@ function render({ model, el }) {
     listening(drawing.signal));
   let stage = draw();
   const elements = makeElements(model, model.get("_cells") ?? {},
-    (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"));
+    (name) => timeline.graph.nodes.some((n) => `n${n.id}` === name && n.kind !== "operation"),
+    makeLights((/** @type {string} */ name) => stage.element(name)));
   const caption = makeCaption(timeline, act.select, on);
   const controls = makeControls(timeline, act, on);
   const paths = makePaths(timeline, (/** @type {string} */ name) => stage.element(name));

@@ -9,7 +9,7 @@ import { makeCamera } from "./camera.js";
 import { baselines, h, prefersStillness, s, write } from "./dom.js";
 import { makeFolds } from "./folds.js";
 import { makeMotion } from "./motion.js";
-import { flowOf, isFinal, told } from "./story.js";
+import { flowOf, isFinal, slopesOf, told } from "./story.js";
 
 const HEEDED = 40; // elements that the camera heeds, of a chapter that touches more
 
@@ -54,6 +54,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   const groupOf = (/** @type {string} */ name) => elements.get(name)?.group ?? folds.home(name);
 
   node.classList.toggle("ak-large", elements.size > 400);
+  node.classList.toggle("ak-tangents", slopesOf(timeline) === "Tangent");
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? [])
     .filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   const marks = (timeline.troubles ?? []).flatMap((trouble) => {

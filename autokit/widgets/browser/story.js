@@ -22,12 +22,14 @@
  * @typedef {{ id: number, source: number, target: number, slot: number, operand: string, local: string,
  *   requires_grad: boolean }} Edge
  * @typedef
- *   {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[] }, steps: Step[], chapters: Chapter[],
+ *   {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[], view?: { slopes: string } },
+ *   steps: Step[], chapters: Chapter[],
  *   initial?: Change[],
  *   accounts?: Account[], troubles?: Trouble[],
  *   ways?: { node: number, paths: number[][], contributions: string[], sums?: string[], total?: string }[]
  * }} Timeline
- * @typedef {Record<string, Record<string, { values: string[], sums?: string[] }>>} Cells  by element and
+ * @typedef {Record<string, Record<string, { values: string[], sums?: string[], made?: string[] }>>} Cells
+ *   by element and
  *   field
  * @typedef {"fine" | "coarse"} Grain
  * @typedef {Record<string, Record<string, string | number | null>>} State
@@ -135,8 +137,9 @@ export function questions(timeline) {
           if (before.kind === "product" && before.touches?.includes(element)) at = j;
         }
         const [from, to] = [nodes[edge.target], nodes[edge.source]].map(nameOf);
-        asked.set(at, { element, field, answer: value,
-            text: `What does ${from} send back to ${to}: upstream gradient × local derivative?` });
+        asked.set(at, { element, field, answer: value, text: slopesOf(timeline) === "Tangent"
+          ? `What comes to ${from} from ${to}: local derivative × tangent?`
+          : `What does ${from} send back to ${to}: upstream gradient × local derivative?` });
       }
     }
   });
@@ -196,6 +199,9 @@ export const told = ({ lit, chapter }) => chapter?.sentence ?? lit.at(-1)?.sente
 export const isFinal = ({ status, gradient }) => ["ready", "current", "final"]
   .includes(status) && Boolean(gradient) && gradient !== "—";
 
+/** What the derivatives beside the values are. @param {Timeline} timeline */
+export const slopesOf = ({ graph }) => (graph.view?.slopes === "tangent" ? "Tangent" : "Gradient");
+
 /** @param {Node} node */
 export const nameOf = (node) => node.label || `v${node.id}`;
 
@@ -210,7 +216,7 @@ export const KINDS = {
   input: "Input", operands: "Operands", value: "Value", turn: "Turn-around", seed: "Seed",
     select: "Next node",
   upstream: "Upstream gradient", local: "Local derivative", product: "Product", unbroadcast: "Un-broadcast",
-  travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", finish: "Finish",
+  travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", sum: "Sum", finish: "Finish",
 };
 
 /** @type {Record<string, string>} */

@@ -6,7 +6,7 @@
 
 import { accountTable } from "./account.js";
 import { h, tableOf } from "./dom.js";
-import { nameOf, shapeText, STATUSES, told } from "./story.js";
+import { nameOf, shapeText, slopesOf, STATUSES, told } from "./story.js";
 
 /** @param {Timeline} timeline @param {(element: string) => void} onSelect */
 export function makeTable(timeline, onSelect) {
@@ -22,7 +22,7 @@ export function makeTable(timeline, onSelect) {
     return { element: `n${n.id}`, cells, row };
   });
   const account = accountTable(timeline, onSelect);
-  const nodes = tableOf(caption, ["Node", "Made by", "Shape", "Value", "Gradient", "Status"],
+  const nodes = tableOf(caption, ["Node", "Made by", "Shape", "Value", slopesOf(timeline), "Status"],
     rows.map(({ row }) => row));
   const node = h("div", { className: "ak-table", hidden: true, tabIndex: 0, role: "region",
       "aria-label": "Table of the nodes" }, nodes, account);
