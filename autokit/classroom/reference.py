@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from string import Template
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -91,8 +92,6 @@ _WORDS = {"a": "input", "b": "other", "out": "result"}
 """What a program calls the operands of a rule, and the page its result."""
 
 _PACKAGE = Path(__file__).parents[1]
-_STYLE = (Path(__file__).parent / "reference.css").read_text("utf-8")
-_SCRIPT = (Path(__file__).parent / "reference.js").read_text("utf-8")
 
 
 class Entry(NamedTuple):
@@ -118,23 +117,6 @@ class Entry(NamedTuple):
         return re.sub(r"[^\w.]", "", self.forms[0])
 
 
-_FOR_ALL = """<p>Where nothing else is said:</p>
-<ul>
-<li><b>Shapes.</b> Several tensors broadcast: dimensions are paired from the last, and one of size 1 repeats
-(<code>RuntimeError</code> if sizes differ). With <code>dim</code>, or NumPy's <code>axis</code>, that
-dimension is gone from the result; <code>keepdim=True</code> leaves it with size 1.</li>
-<li><b>Dtypes.</b> The result has the dtype of the tensors; of several the wider one, where tensors with
-dimensions count before those without, and those before numbers. Functions with fractions for results make the
-default dtype, float32, of integers.</li>
-<li><b>Errors.</b> <code>IndexError</code>: a dimension or an index is not there. <code>RuntimeError</code>:
-shapes do not fit, a dtype is not served (<code>NotImplementedError</code>), or a gradient cannot be had.
-<code>TypeError</code>: an argument is of a wrong type, unknown or missing. <code>ValueError</code>: a
-value means nothing here. Each is PyTorch's, and names the tensors and their shapes.</li>
-<li><b>In place.</b> <code>x.name_()</code> writes the result over <code>x</code>.</li>
-</ul>"""
-"""What holds for every operation, and so is said once."""
-
-
 def page() -> str:
     """The whole page."""
     everything = entries()
@@ -143,45 +125,24 @@ def page() -> str:
         f'<li><a href="#{xml(name)}">{_inline(short(title_of(name)))}</a> <small>{len(found)}</small></li>'
         for name, found in families.items()
     )
-    sections = "\n".join(_section(name, found) for name, found in families.items())
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>autokit {xml(__version__)}: the reference</title>
-<style>
-{_STYLE}</style>
-</head>
-<body>
-<header>
-<h1>autokit {xml(__version__)}: the reference</h1>
-<p>What each of {len(everything)} functions and classes computes, and how its gradient goes back.
-<code>torch</code> is <code>autokit</code>, as after <code>import autokit as torch</code>, and so is
-<code>ak</code>, where PyTorch has no such name; <code>x</code> is a tensor.</p>
-{_FOR_ALL}
-<p>In a rule, <var>g</var> is the gradient that arrives at the result; each operand gets <var>g</var> times
-its local derivative, or what that means for arrays.</p>
-<input type="search" id="search" placeholder="Search names, symbols and words" aria-label="Search" hidden>
-<p id="found" role="status"></p>
-</header>
-<nav aria-label="Families"><ol>
-{contents}
-<li><a href="#smaller">Where autokit is smaller than PyTorch</a></li>
-</ol></nav>
-<main>
-{sections}
-{smaller(everything)}
-</main>
-<script>
-{_SCRIPT}</script>
-</body>
-</html>
-"""
+    return Template(_part("html")).substitute(
+        version=xml(__version__),
+        count=len(everything),
+        contents=contents,
+        sections="\n".join(_section(name, found) for name, found in families.items()),
+        smaller=smaller(everything),
+        style=_part("css"),
+        script=_part("js"),
+    )
+
+
+def _part(kind: str) -> str:
+    """The page's frame, its style or its script."""
+    return Path(__file__).with_suffix(f".{kind}").read_text("utf-8")
 
 
 def smaller(everything: Iterable[Entry]) -> str:
-    """The section on what autokit leaves out: for each group of names what to use in their place."""
+    """What autokit leaves out: a row of a table for each group of names, with what to use in their place."""
     things = {"torch.Tensor": Tensor} | {form: entry.thing for entry in everything for form in entry.forms}
     there = {f"{space}.{name}" for space, module in missing.MODULES.items() for name in module} | {*things}
     left = [
@@ -197,17 +158,7 @@ def smaller(everything: Iterable[Entry]) -> str:
         shown = ", ".join(f"<code>{xml(name)}</code>" for name in group[:3])
         more = f" and {len(group) - 3} more" if len(group) > 3 else ""
         rows.append(f"<tr><td>{shown}{more}</td><td>{xml(use)}</td></tr>" if group else "")
-    table = "\n".join(filter(None, rows))
-    return f"""<section id="smaller">
-<h2>Where autokit is smaller than PyTorch</h2>
-<p>autokit has what teaching uses. It computes in one process, on the CPU or on one GPU, with real numbers in
-dense tensors, in float16, float32 and float64. A program that asks for a name that is left out hears what to
-use in its place:</p>
-<table>
-<tr><th scope=col>left out</th><th scope=col>use</th></tr>
-{table}
-</table>
-</section>"""
+    return "\n".join(filter(None, rows))
 
 
 # ---------------------------------------------------------------- what there is to say
