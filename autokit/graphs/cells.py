@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -121,13 +122,15 @@ class Cells:
         if node.id in self._parts:
             return self._parts[node.id]
         run, found = self.origins[node.id], self._parts.setdefault(node.id, {})
-        given = [getattr(run.operand(place), "array", run.operand(place)) for place in run.places]
+        operands = [run.operand(place) for place in run.places]
+        given = [np.float64(x) if isinstance(x, int | float) else getattr(x, "array", x) for x in operands]
         if not run.may_run or any(each is None or on_a_gpu(each) for each in given):
             return found
         for k, (place, array) in enumerate(zip(run.places, given)):
             if getattr(array, "dtype", np.dtype(int)).kind == "f" and array.size <= _PROBED:
                 self.runs += array.size
-                found[place] = np.array([_spoilt(run, given, k, at) for at in range(array.size)])
+                with suppress(RuntimeError):  # as svd refuses what is not a number
+                    found[place] = np.array([_spoilt(run, given, k, at) for at in range(array.size)])
         return found
 
     def _gradient(self, node: Node, place: int) -> str:
