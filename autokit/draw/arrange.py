@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autokit.draw.card import (
@@ -21,15 +21,14 @@ from autokit.draw.layout import Arrow, Cluster, Placement, Plan, place
 from autokit.draw.part import Part
 from autokit.draw.reading_order import in_reading_order
 from autokit.draw.routes import Bounds, choose
-from autokit.draw.shapes import Box, Field, Frame, Line, Point, TextLine
-from autokit.draw.stations import Station, across, at_the_side, station
+from autokit.draw.shapes import Box, Field, Frame, Line, Point
+from autokit.draw.stations import Station, across, at_the_side, row, station
 from autokit.graphs.model import Edge, Graph, Node
 
 _FLOW_WIDEST, _FLOW_AIR, _LINE = 150.0, 6.0, 16.0
 _SHORT = 24.0  # from a box at the side to its operation
 _SEEN = 24.0
 _ASIDE = 10.0  # from an arrow that runs down to its flow at the right of it
-_WORDS = 6  # more of them would stand on each other's feet
 _PAD, _ROOF = 10.0, 21.0  # around what a frame holds; and with its title
 _ARRIVAL, _TWIN = 16.0, 14.0  # between arrows that end, or begin, at one box
 
@@ -44,8 +43,9 @@ class Arrangement:
         texts: Mapping[str, Mapping[str, set[str]]],
         direction: str,
         show: Collection[str],
+        in_a_row: Sequence[Edge] = (),
     ) -> None:
-        self.graph, self.part, self.down = graph, drawn, direction == "TB"
+        self.part, self.down = drawn, direction == "TB"
         arriving: dict[int, list[Edge]] = {}
         for edge in graph.edges:
             arriving.setdefault(edge.target, []).append(edge)
@@ -53,11 +53,13 @@ class Arrangement:
         self.aside = {edge.source for edges in beside.values() for edge in edges}
 
         def form(node: Node) -> str:
-            return "side" if node.id in self.aside else "wide" if self.down else "narrow"
+            if node.id in self.aside:
+                return "side"
+            return "wide" if self.down and not in_a_row else "narrow"
 
         self.cards = [
             card(
-                *(node, texts.get(node.element, {}), arriving.get(node.id, ()), graph.nodes, show, self.down),
+                *(node, texts.get(node.element, {}), arriving.get(node.id, ()), graph.nodes, show),
                 form(node),
             )
             for node in drawn.nodes
@@ -68,29 +70,35 @@ class Arrangement:
         if drawn.left_out:
             self.cards.append(left_out_card(drawn.left_out))
         self.edges = [*drawn.edges, *drawn.bundles, *drawn.cut]
-        self.main = [i for i, edge in enumerate(self.edges) if edge.source not in self.aside]
-        self.flows = [self._flow(edge, texts.get(edge.element, {}).get("flow", ())) for edge in self.edges]
+        self.level = {edge.id for edge in in_a_row}
+        short = self.level | {edge.id for edges in beside.values() for edge in edges}
+        self.main = [i for i, edge in enumerate(self.edges) if edge.id not in short]
+        self.short = short
+        self.flows = []
+        for edge in self.edges:
+            fields = texts.get(edge.element, {})
+            self.flows.append(self._flow(edge, fields.get("flow", ())))
         self.groups = nest(graph, drawn, {self.index[id] for id in self.aside})
         self.sides = {
-            self.index[id]: [self.index[edge.source] for edge in sorted(edges, key=lambda edge: edge.slot)]
-            for id, edges in beside.items()
+            self.index[id]: [self.index[edge.source] for edge in edges] for id, edges in beside.items()
         }
-        alone = [
-            i for i in range(len(self.cards)) if i not in {k for each in self.sides.values() for k in each}
-        ]
-        self.stations = [self._station(i) for i in alone]
+        chain = [self.index[id] for edge in in_a_row for id in (edge.source, edge.target)]
+        grouped = {*chain, *(k for each in self.sides.values() for k in each)}
+        self.sizes = [self._size(i) for i in range(len(self.cards))]
+        self.stations = [self._station(i) for i in range(len(self.cards)) if i not in grouped]
+        if chain:
+            gaps = [self._gap(edge) for edge in in_a_row]
+            self.stations.append(row(list(dict.fromkeys(chain)), self.sizes, gaps))
         self.unit = {box: u for u, each in enumerate(self.stations) for box in each.centres}
 
     def build(self, engine: str) -> tuple[list[Box], list[Line], list[Frame]]:
         """Everything in its place."""
         placed = in_reading_order(self._plan(), lambda plan: place(plan, engine))
-        if placed.turned:
-            self.stations = [each.turned() for each in self.stations]
         self._align(placed)
         sizes = [each.size for each in self.stations]
         flows = [self._room(self.flows[i]) for i in self.main]
         arrows = [self._units(self.edges[i]) for i in self.main]
-        self.roomy = make_room(placed, sizes, arrows, flows, self._reaches())
+        self.roomy = make_room(placed, sizes, arrows, flows, self._reaches(), bool(self.level))
         centres = self.roomy.placement.centres
         self.centres = [(0.0, 0.0)] * len(self.cards)
         for (x, y), each in zip(centres, self.stations, strict=True):
@@ -98,11 +106,11 @@ class Arrangement:
                 self.centres[box] = x + dx, y + dy
         starts, ends = self._anchors()
         lines = self._lines(starts, ends)
-        return self._boxes(ends), lines, self._frames(placed.nested)
+        return self._boxes(), lines, self._frames(placed.nested)
 
     def _flow(self, edge: Edge, texts: Collection[str]) -> Field:
         """The room for what an arrow carries; a range has two lines where it runs level between them."""
-        lines = 2 if self.down == (edge.source in self.aside) else 1
+        lines = 2 if self.down == (edge.id in self.short) else 1
         pieces = [piece for text in texts for piece in flow_lines(text, lines)]
         wide = max((min(text_width(piece, "flow"), longest(piece)) for piece in pieces), default=0.0)
         lines = 2 if len(pieces) > len(texts) else 1
@@ -117,11 +125,14 @@ class Arrangement:
 
     def _station(self, box: int) -> Station:
         sides = self.sides.get(box, [])
-        flows = [flow for edge, flow in zip(self.edges, self.flows) if self.index.get(edge.source) in sides]
-        room = max((flow.width + 2 * _FLOW_AIR + 6 for flow in flows), default=0.0)
-        return station(
-            box, sides, [self._size(i) for i in range(len(self.cards))], max(room * self.down, _SHORT)
-        )
+        edges = [edge for edge in self.edges if self.index.get(edge.source) in sides]
+        gap = max(map(self._gap, edges), default=0.0)
+        return station(box, sides, self.sizes, gap, bool(self.level))
+
+    def _gap(self, edge: Edge) -> float:
+        """The length of a short arrow, with room for what flows there."""
+        wide = self.flows[self.edges.index(edge)].width
+        return max(_SHORT, wide + _FLOW_AIR + 1 if self.down else 0.0)
 
     def _turn(self, point: Point) -> Point:
         return (point[1], point[0]) if self.down else point
@@ -139,11 +150,10 @@ class Arrangement:
     def _plan(self) -> Plan:
         """The stations: :mod:`autokit.draw.flows` opens the gaps."""
         clusters = tuple(Cluster(self._members(group), group.parent) for group in self.groups)
-        ports = {u: each.port for u, each in enumerate(self.stations) if each.port}
         ordered = frozenset(self.unit[self.index[id]] for id in self.in_order)
         return Plan(
             tuple(each.size for each in self.stations),
-            *(self._arrows(), clusters, (52.0, 24.0), self._turn((_PAD, _ROOF))[1], ordered, ports),
+            *(self._arrows(), clusters, (52.0, 24.0), self._turn((_PAD, _ROOF))[1], ordered),
         )
 
     def _members(self, group: _Nested) -> tuple[int, ...]:
@@ -152,26 +162,13 @@ class Arrangement:
         return tuple(self.unit[i] for i in group.members if i in main)
 
     def _arrows(self) -> tuple[Arrow, ...]:
-        """Downward, what comes into a frame stands above the parameters in it, and not beside them.
-
-        Else a frame must stand beside the one before, and a model of many layers runs off to the side.
-        """
-        ends = [self._units(self.edges[i]) for i in self.main]
-        home = {u: g for g, group in enumerate(self.groups) for u in self._members(group)}
-        given = {source for source, _ in ends} - {target for _, target in ends}
-        furnished = {
-            target
-            for source, target in ends
-            if source in given and target in home and home.get(source) == home[target]
-        }
-        return tuple(
-            Arrow(
-                source,
-                target,
-                2 if self.down and target in furnished and home.get(source) != home[target] else 1,
-            )
-            for source, target in ends
-        )
+        arrows = []
+        for i in self.main:
+            boxes = self._ends(self.edges[i])
+            source, target = self._units(self.edges[i])
+            leaves, arrives = (self.stations[self.unit[box]].centres[box][1] for box in boxes)
+            arrows.append(Arrow(source, target, leaves, arrives))
+        return tuple(arrows)
 
     def _reaches(self) -> list[tuple[list[int], float]]:
         """For each frame the stations in it, and how far it reaches out, around the frames in it."""
@@ -193,43 +190,25 @@ class Arrangement:
         for u, (x, _) in enumerate(placement.centres):
             columns.setdefault(round(x), []).append(u)
         for members in columns.values():
-            boxes = [i for u in members for i in self.stations[u].centres if self._is_alone_in_its_row(u, i)]
+            boxes = [i for u in members for i, (x, _) in self.stations[u].centres.items() if not x]
             widest = max((self.cards[i].width for i in boxes), default=0.0)
             for i in boxes:
                 if self.cards[i].width < widest:
                     self.cards[i] = self.cards[i].widened(widest)
 
-    def _is_alone_in_its_row(self, u: int, i: int) -> bool:
-        return self.stations[u].centres[i][0] == 0.0
-
     def _bounds(self, i: int) -> Bounds:
         (x, y), (w, h) = self.centres[i], self._size(i)
         return x - w / 2, y - h / 2, x + w / 2, y + h / 2
 
-    def _boxes(self, ends: list[Point]) -> list[Box]:
-        arriving: dict[int, list[tuple[Edge, Point]]] = {}
-        for edge, end in zip(self.edges, ends, strict=True):
-            arriving.setdefault(self._ends(edge)[1], []).append((edge, end))
+    def _boxes(self) -> list[Box]:
         count = len(self.part.nodes)
         boxes = []
         for i, content in enumerate(self.cards):
             x, y = self._turn(self._bounds(i)[:2])
             node = self.part.nodes[i] if i < count else None
             held = self.part.folds[i - count].nodes if count <= i < count + len(self.part.folds) else ()
-            ports = [
-                self._port(content.operands[edge.slot], end, x, y)
-                for edge, end in arriving.get(i, ())
-                if edge.slot in content.operands and len(content.operands) <= _WORDS
-            ]
-            boxes.append(Box(x, y, content, node, held, tuple(ports)))
+            boxes.append(Box(x, y, content, node, held))
         return boxes
-
-    def _port(self, word: str, end: Point, left: float, top: float) -> TextLine:
-        """An operand's word, inside of the box where its arrow arrives."""
-        x, y = self._turn(end)
-        if self.down:
-            return TextLine(x - left, 11.0, word, "operand", "middle")
-        return TextLine(4.0, y - top + 3.8, word, "operand")
 
     def _lines(self, starts: list[Point], ends: list[Point]) -> list[Line]:
         walls = [self._bounds(i) for i in range(len(self.cards))]
@@ -238,7 +217,7 @@ class Arrangement:
         own, bundles = len(self.part.edges), len(self.part.edges) + len(self.part.bundles)
         for i, edge in enumerate(self.edges):
             flow, (source, target) = self.flows[i], self._ends(edge)
-            if edge.source in self.aside:
+            if edge.id in self.short:
                 points, (x, y) = self._short(flow, source, target)
             else:
                 middle, pieces = next(main)
@@ -274,9 +253,7 @@ class Arrangement:
         starts, ends = [(0.0, 0.0)] * len(self.edges), [(0.0, 0.0)] * len(self.edges)
         for target, comers in arriving.items():
             (x, y), (w, h) = self.centres[target], self._size(target)
-            names = self.cards[target].operands.values() if self.down else ()
-            wanted = max([_ARRIVAL, *(text_width(name, "operand") + 8 for name in names)])
-            spacing = min(wanted, (h - 24) / len(comers))
+            spacing = min(_ARRIVAL, (h - 24) / len(comers))
             for k, (_, _, i) in enumerate(sorted(comers)):
                 ends[i] = (x - w / 2, y + (k - (len(comers) - 1) / 2) * spacing)
         for source, group in leaving.items():

@@ -36,7 +36,6 @@ SIZES = {
     "pending": 11.0,
     "marks": 11.0,
     "detail": 12.0,
-    "operand": 11.0,
     "flow": 11.0,
     "group": 11.0,
     "note": 12.0,
@@ -53,8 +52,7 @@ _TITLE, _CAPTION, _SYMBOL, _FORMULA, _BESIDE, _NARROW = 220.0, 260.0, 160.0, 190
 
 _HEADER, _SMALLEST, _BADGE, _PLATE, _ROW, _LABEL = 32.0, 84.0, 28.0, 19.0, 18.0, 36.0
 _LONG_LABEL, _LIST, _RANGE = 48.0, 96.0, 11.0
-_THUMBNAIL, _SMALL = (60.0, 24.0), (32.0, 18.0)
-_ABOVE = 7.0  # more air under the operands' words where they stand at the top
+_THUMBNAIL, _SMALL = (60.0, 18.0), (32.0, 18.0)
 
 IN_ANY_ORDER = frozenset(
     ("add", "mul", "maximum", "minimum", "fmax", "fmin", "eq", "ne", "logical_and", "logical_or")
@@ -92,21 +90,14 @@ def flow_lines(text: str, lines: int) -> list[str]:
     >>> flow_lines("−1.6 to 1.4", 2), flow_lines("−1.6 to 1.4", 1), flow_lines("2.0", 2)
     (['−1.6', 'to 1.4'], ['−1.6 to 1.4'], ['2.0'])
     """
-    low, between, high = visible(text).partition(" to ")
-    return [low, f"to {high}"] if between and lines > 1 else [visible(text)]
+    words = visible(text)
+    at = 3 if words.startswith("all ") else words.find(" to ")
+    return [words[:at], words[at + 1 :]] if at > 0 and lines > 1 else [words]
 
 
 def in_order(node: Node, arriving: Sequence[Edge]) -> bool:
     """Whether it matters which operand is which."""
     return node.operation not in IN_ANY_ORDER and len({edge.operand for edge in arriving}) > 1
-
-
-def operand_words(node: Node, arriving: Sequence[Edge], show: Collection[str]) -> dict[int, str]:
-    """What stands where the operands arrive, by their slots, where no formula tells which is which."""
-    told = node.formula and "formula" in show and text_width(node.formula, "detail") <= WIDEST
-    if told or not in_order(node, arriving):
-        return {}
-    return {edge.slot: visible(edge.operand) for edge in arriving}
 
 
 def card(
@@ -115,7 +106,6 @@ def card(
     arriving: Sequence[Edge] = (),
     nodes: Sequence[Node] = (),
     show: Collection[str] = SHOWN,
-    down: bool = False,
     form: str = "wide",
 ) -> Card:
     """The card of ``node``.
@@ -131,25 +121,19 @@ def card(
         Where they come from: all nodes of the graph, by their ids.
     show : collection of str
         Which of ``FACTS`` it shows.
-    down : bool
-        Whether arrows arrive from above, and not from the left.
     form : {"wide", "narrow", "side"}
         Whether ranges stand beside thumbnails or below; "side" is the small box of a parameter.
     """
-    names = operand_words(node, arriving, show)
-    reach = max((text_width(name, "operand") for name in names.values()), default=0.0)
-    edge = PAD_X + (0.0 if down else max(0.0, reach + 7 - PAD_X))
-    filling = _Filling(node, shown, show, edge, PAD_Y + (_ABOVE if down and names else 0.0), form)
+    filling = _Filling(node, shown, show, form)
     filling.head()
     asked = {*show, *({"saved"} if node.kind in WAY_BACK else {"source"} if node.kind == "failed" else ())}
-    asked.discard("formula")
     details = [(name, words) for name, words in facts(node, arriving, nodes) if name in asked]
     long = details or "tangent" in show
-    column = edge + (0.0 if form == "side" else _LONG_LABEL if long else _LABEL)
+    column = PAD_X + (0.0 if form == "side" else _LONG_LABEL if long else _LABEL)
     filling.values(column)
     filling.details(details, column)
     filling.pending()
-    return filling.card(names, len(names) * (reach + 8) + 2 * PAD_X if down and names else 0.0)
+    return filling.card()
 
 
 class _Filling:
@@ -160,21 +144,20 @@ class _Filling:
         node: Node,
         shown: Mapping[str, Iterable[str]],
         show: Collection[str],
-        edge: float,
-        top: float,
         form: str,
     ) -> None:
         self.node, self.shown, self.show, self.form = node, shown, show, form
-        self.edge, self.top = edge, top
+        self.edge, self.top = PAD_X, PAD_Y
         self.lines: list[TextLine] = []
         self.fields: dict[str, Field] = {}
         self.thumbnails: list[Thumbnail] = []
         self.badge: Badge | None = None
         self.waits: Badge | None = None
-        numbered = "order" in show and form != "side" and node.name != name_of(node.id)  # which says it
-        self.order = TextLine(0, top + 13, str(node.id) if numbered else "", "order", "end")
+        roomy = form == "wide" or not node.shape
+        numbered = "order" in show and roomy and node.name != name_of(node.id)  # which says it
+        self.order = TextLine(0, PAD_Y + 13, str(node.id) if numbered else "", "order", "end")
         self.right = _SMALLEST - PAD_X
-        self.y = top
+        self.y = PAD_Y
 
     def write(self, words: TextLine) -> None:
         """Add a line, and make room for it."""
@@ -186,23 +169,33 @@ class _Filling:
         node, left, top = self.node, self.edge, self.top
         caption, formula = describe(node, self.show, brief=True), _formula(node, self.show)
         symbol = node.symbol or (node.operation if node.kind == "operation" else "")
+        if self.form == "narrow" and node.shape and symbol and self._brief_head(symbol, formula):
+            return
         self.y += _HEADER
+        first = 0.0
         if len(symbol) > 1:  # a word has a line of its own, with the shape
             word = line(0, top + 13, symbol, "word", _SYMBOL, "middle")
             plate = text_width(word.text, "word") + 11
             self._plate(word, plate, _PLATE)
-            self.write(line(self.edge + plate + 7, top + 13, caption, "caption", _CAPTION))
+            told = line(self.edge + plate + 7, top + 13, caption, "caption", _CAPTION)
+            first = told.x + text_width(told.text, "caption")
             top, caption = top + _PLATE + 3, ""
-            self.order = replace(self.order, y=top + 13)
             self.y += _PLATE - 11
         elif symbol:
             self._plate(line(0, top + 20, symbol, "symbol", _SYMBOL, "middle"), _BADGE, _BADGE)
             left += _BADGE + 9
-        title = line(left, top + 13, node.name, "title" if node.label else "unnamed", _TITLE)
+        role = "title" if node.label else "unnamed"
+        title = line(left, top + 13, node.name, role, _TITLE)
         room = _NARROW - left if self.form == "narrow" and node.shape else _BESIDE
-        beside = f" = {formula}" if formula and text_width(f" = {formula}", "formula") <= room else ""
+        equation = f" = {formula}"
+        beside = ""
+        if formula and text_width(equation, "formula") <= room:
+            beside = equation
         title = replace(title, formula=beside)
         reach = left + text_width(title.text, title.role) + text_width(beside, "formula")
+        if first:  # the shorter line has room for the order number
+            self.order = replace(self.order, y=self.order.y if first < reach else top + 13)
+            self._row(told)
         self._row(title, reach)
         if not symbol and node.shape and reach + text_width(caption, "caption") < _FORMULA:
             self._row(line(reach + 8, top + 13, caption, "caption", _CAPTION))
@@ -210,10 +203,34 @@ class _Filling:
         elif caption:
             self.write(line(left, top + 28, caption, "caption", _CAPTION))
         if formula and not beside:
-            room = _NARROW + 28 if self.form == "narrow" else _FORMULA
+            room = _NARROW + 14 if self.form == "narrow" else _FORMULA
             self.write(line(self.edge, self.y + 11, f"= {formula}", "caption", room))
             self.y += 15
         self.y += 5
+
+    def _brief_head(self, symbol: str, formula: str) -> bool:
+        """Symbol, name and shape in one line, and the formula below; False where they have not the room."""
+        node, top, is_word = self.node, self.top, len(symbol) > 1
+        sign = line(
+            0, top + (13 if is_word else 20), symbol, "word" if is_word else "symbol", _SYMBOL, "middle"
+        )
+        plate = text_width(sign.text, "word") + 11 if is_word else _BADGE
+        shape = describe(node, self.show, brief=True).removeprefix(f"{node.operation} · ")
+        left = self.edge + plate + 7
+        role = "title" if node.label else "unnamed"
+        title = line(left, top + 13, node.name, role, _TITLE)
+        reach = title.x + text_width(title.text, title.role)
+        told = line(reach + 7, top + 13, shape, "caption", _CAPTION)
+        if told.x + text_width(told.text, "caption") - self.edge > _NARROW + 20:
+            return False
+        self._plate(sign, plate, _PLATE if is_word else _BADGE)
+        self.lines.append(title)
+        self._row(told)
+        below, y = (self.edge, top + 30) if is_word else (title.x, top + 28)
+        if formula:
+            self.write(line(below, y, f"= {formula}", "caption", _NARROW + 14 - below + self.edge))
+        self.y = y + 8 if formula or not is_word else top + _PLATE + 5
+        return True
 
     def _row(self, words: TextLine, reach: float = 0.0) -> None:
         """Add a line, and make room for it; on the first one the order number stands at the right."""
@@ -228,7 +245,8 @@ class _Filling:
 
     def values(self, column: float) -> None:
         """The value and the gradient, each with its picture and with marks on what is wrong with it."""
-        rows, size = _rows(self.node, self.shown, self.show), _SMALL if self.form == "side" else _THUMBNAIL
+        rows = _rows(self.node, self.shown, self.show)
+        size = _SMALL if self.form == "side" else _THUMBNAIL
         pictures = {name: thumbnail(told, *size) if "heatmap" in self.show else None for name, told in rows}
         self.aside = max((picture.width + 8 for picture in pictures.values() if picture), default=0.0)
         self.column = column
@@ -299,11 +317,11 @@ class _Filling:
         self.waits = Badge(left, middle - 9, plate, 18.0)
         self.fields["pending"] = Field(left + plate / 2, middle + 4, plate, SIZES["pending"], "middle")
 
-    def card(self, operands: Mapping[int, str], least: float) -> Card:
-        """All of it, at least so wide."""
+    def card(self) -> Card:
+        """All of it."""
         lines = (*self.lines, replace(self.order, x=self.right))
-        wide, pictures = max(self.right + PAD_X, least), tuple(self.thumbnails)
-        return Card(wide, self.y, lines, self.fields, pictures, self.badge, self.waits, operands)
+        wide, pictures = self.right + PAD_X, tuple(self.thumbnails)
+        return Card(wide, self.y, lines, self.fields, pictures, self.badge, self.waits)
 
 
 def _formula(node: Node, show: Collection[str]) -> str:
@@ -329,16 +347,14 @@ WAY_BACK = ("backward", "accumulate")
 USUAL = ("float32", "int64")
 """The dtypes of numbers where nobody asks for another."""
 
-LABELS = {"formula": "formula", "local": "local", "saved": "saves", "source": "line"}
+LABELS = {"local": "local", "saved": "saves", "source": "line"}
 
 
 def facts(node: Node, arriving: Sequence[Edge], nodes: Sequence[Node]) -> list[tuple[str, str]]:
     """What else there is to say of a node, by the names of ``FACTS``."""
     told = []
-    if node.formula and node.kind == "operation":
-        told.append(("formula", node.formula))
-        if local := _local_derivatives(arriving, nodes):
-            told.append(("local", local))
+    if node.kind == "operation" and (local := _local_derivatives(arriving, nodes)):
+        told.append(("local", local))
     if node.saved:
         told += [("saved", words) for words in (node.saved if node.kind in WAY_BACK else [saved_text(node)])]
     if node.source:

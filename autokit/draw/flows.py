@@ -44,6 +44,7 @@ def make_room(
     arrows: Sequence[Ends],
     flows: Sequence[Point],
     frames: Sequence[tuple[Sequence[int], float]],
+    tight: bool = False,
 ) -> Roomy:
     """Open or close the gaps of ``placement``, and find a place on each arrow.
 
@@ -57,6 +58,8 @@ def make_room(
         What each arrow carries; no size where it carries nothing.
     frames : sequence of (members, reach)
         For each frame its boxes, and how far it reaches out from them.
+    tight : bool
+        Whether gaps grow no wider where arrows rise or fall by much.
     """
     columns = _Columns(placement, sizes)
     zones = columns.zones([(columns.extent(members), reach) for members, reach in frames])
@@ -64,9 +67,9 @@ def make_room(
     gaps = [max(columns.of[target] - 1, 0) for _, target in arrows]
     wanted = [_LEAST] * len(zones)
     for gap, (along, _), (source, target) in zip(gaps, flows, arrows, strict=True):
-        rise = abs(placement.centres[source][1] - placement.centres[target][1])
+        rise = 0.0 if tight else abs(placement.centres[source][1] - placement.centres[target][1])
         if zones:
-            wanted[gap] = max(wanted[gap], _LEAST + min(_SLOPE * rise, _MOST - _LEAST))
+            wanted[gap] = max(wanted[gap], min(_LEAST + _SLOPE * rise, _MOST))
             wanted[gap] = max(wanted[gap], along + zones[gap][2] if along else 0.0)
     wider = [need - (right - left) for need, (left, right, _) in zip(wanted, zones, strict=True)]
     move = _moved(columns, wider)

@@ -19,13 +19,13 @@ _BEND = 12.0  # the height that an arrow takes where it passes through a column
 
 
 def layered(
-    sizes: Sequence[Point], edges: Sequence[tuple[int, int, int]], gap: Point
+    sizes: Sequence[Point], edges: Sequence[tuple[int, int]], gap: Point
 ) -> tuple[list[Point], list[list[Point]]]:
-    """Centres of the rectangles, and control points of the edges (source, target, columns apart at least)."""
+    """Centres of the rectangles, and control points of the edges (source, target)."""
     rank = ranks(len(sizes), edges)
     nodes: list[Point] = list(sizes)
     routes: list[list[int]] = []  # for each edge, what it passes: source, bends, target
-    for source, target, _ in edges:
+    for source, target in edges:
         route = [source]
         for column in range(rank[source] + 1, rank[target]):
             route.append(len(nodes))
@@ -51,27 +51,27 @@ def layered(
     return centres, [_curve(route, rank, y, spans) for route in routes]
 
 
-def ranks(count: int, edges: Sequence[tuple[int, int, int]]) -> list[int]:
+def ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
     """The column of each node: as early as can be, then as late as its arrows do not grow longer by it."""
-    leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    leaving: list[list[int]] = [[] for _ in range(count)]
     arriving = [0] * count
-    for source, target, apart in edges:
+    for source, target in edges:
         if source != target:
-            leaving[source].append((target, apart))
+            leaving[source].append(target)
             arriving[target] += 1
     missing, rank, order = list(arriving), [0] * count, []
     ready = deque(node for node in range(count) if not missing[node])
     while ready:
         node = ready.popleft()
         order.append(node)
-        for target, apart in leaving[node]:
-            rank[target] = max(rank[target], rank[node] + apart)
+        for target in leaving[node]:
+            rank[target] = max(rank[target], rank[node] + 1)
             missing[target] -= 1
             if not missing[target]:
                 ready.append(target)
     for node in reversed(order):
         if leaving[node] and arriving[node] <= len(leaving[node]):
-            rank[node] = max(rank[node], min(rank[target] - apart for target, apart in leaving[node]))
+            rank[node] = max(rank[node], min(rank[target] for target in leaving[node]) - 1)
     return rank
 
 

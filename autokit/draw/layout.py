@@ -15,8 +15,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from autokit.draw import embedded, layered
 
@@ -27,11 +27,12 @@ _PX = 72.0  # Graphviz counts in inches of 72 points, and a point is our px
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge of the plan; its ends stand at least ``ranks`` columns apart."""
+    """An edge of the plan; it ``leaves`` and ``arrives`` so far below the middles of its rectangles."""
 
     source: int
     target: int
-    ranks: int = 1
+    leaves: float = 0.0
+    arrives: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,7 @@ class Plan:
     """What to lay out: sizes (width, height) in px, in topological order as far as there is one.
 
     At the rectangles in ``ordered`` the arrows arrive from top to bottom in the order that they have here,
-    as far as the engine can do it.  ``ports`` say for some of them how far below its middle a rectangle's
-    arrows arrive and leave.
+    as far as the engine can do it.
     """
 
     sizes: tuple[Point, ...]
@@ -57,7 +57,6 @@ class Plan:
     gap: Point = (64.0, 26.0)
     margin: float = 18.0
     ordered: frozenset[int] = frozenset()
-    ports: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,12 @@ class Placement:
     """The answer: a centre for each rectangle, and for each arrow the control points of its Bézier curve.
 
     A curve has 1 + 3k points, or none where the engine gave none.
-    ``nested`` says whether clusters keep clear of the rectangles that are not theirs, ``turned`` whether
-    all of it, ports included, is upside down.
+    ``nested`` says whether clusters keep clear of the rectangles that are not theirs.
     """
 
     centres: tuple[Point, ...]
     curves: tuple[tuple[Point, ...], ...]
     nested: bool
-    turned: bool = False
 
 
 def place(plan: Plan, engine: str = "auto") -> Placement:
@@ -105,9 +102,9 @@ _LONG, _TANGLED = 300, 4500
 
 def _reach(plan: Plan) -> int:
     """How many columns the arrows cross in all, each of which costs the layout a bend to place."""
-    edges = [(arrow.source, arrow.target, arrow.ranks) for arrow in plan.arrows]
+    edges = [(arrow.source, arrow.target) for arrow in plan.arrows]
     rank = layered.ranks(len(plan.sizes), edges)
-    return sum(abs(rank[target] - rank[source]) for source, target, _ in edges)
+    return sum(abs(rank[target] - rank[source]) for source, target in edges)
 
 
 def _embedded(plan: Plan) -> Placement:
@@ -128,7 +125,7 @@ def _system(plan: Plan) -> Placement:
 
 
 def _layered(plan: Plan) -> Placement:
-    edges = [(arrow.source, arrow.target, arrow.ranks) for arrow in plan.arrows]
+    edges = [(arrow.source, arrow.target) for arrow in plan.arrows]
     centres, curves = layered.layered(plan.sizes, edges, plan.gap)
     return Placement(tuple(centres), tuple(map(tuple, curves)), nested=False)
 
@@ -152,13 +149,18 @@ def to_dot(plan: Plan) -> str:
         f"digraph{{rankdir=LR;ranksep={along / _PX:.4f};nodesep={across / _PX:.4f};",
         'node[shape=box,fixedsize=true,label=""];edge[arrowhead=none];',
     ]
-    port: dict[int, str] = {}
+    ports: dict[int, set[float]] = {}
+    for arrow in plan.arrows:
+        ports.setdefault(arrow.source, set()).add(arrow.leaves)
+        ports.setdefault(arrow.target, set()).add(arrow.arrives)
+    named: dict[tuple[int, float], str] = {}
     if _reach(plan) > _LONG:
         top.append("nslimit=1;nslimit1=1;mclimit=0.1;searchsize=10;")
     for i, (w, h) in enumerate(plan.sizes):
         facts = [f"width={w / _PX:.4f},height={h / _PX:.4f}"] + ["ordering=in"] * (i in plan.ordered)
-        if plan.ports.get(i):
-            fields, port[i] = _record(0.5 + plan.ports[i] / h)
+        if any(ports.get(i, ())):
+            fields, found = _record([0.5 + port / h for port in sorted(ports[i])])
+            named.update(zip(((i, port) for port in sorted(ports[i])), found))
             facts.append(f'shape=record,fontsize=1,label="{fields}"')
         top.append(f"{i}[{','.join(facts)}];")
     for i in range(len(plan.clusters) - 1, -1, -1):
@@ -172,23 +174,29 @@ def to_dot(plan: Plan) -> str:
     for arrow in (*outer, *reversed(inner)):
         # What is computed on runs straight, and what is only given stands beside it.
         weight = arrivals[arrow.target] if arrow.source in arrivals else 1
-        facts = [f"minlen={arrow.ranks}"] * (arrow.ranks > 1) + [f"weight={weight}"] * (weight > 1)
-        leaves, arrives = port.get(arrow.source), port.get(arrow.target)
+        facts = [f"weight={weight}"] * (weight > 1)
+        leaves = named.get((arrow.source, arrow.leaves))
+        arrives = named.get((arrow.target, arrow.arrives))
         start = f"{arrow.source}{f':{leaves}:e' if leaves else ''}"
         end = f"{arrow.target}{f':{arrives}:w' if arrives else ''}"
         top.append(f"{start}->{end}" + (f"[{','.join(facts)}];" if facts else ";"))
     return "\n".join([*top, "}"])
 
 
-def _record(part: float) -> tuple[str, str]:
-    """The equal fields of a rectangle, and that of them whose middle is nearest to ``part`` of its height."""
-    tried = [(field, count) for count in range(2, _FIELDS) for field in range(count)]
-    best, count = min(tried, key=lambda each: abs((each[0] + 0.5) / each[1] - part))
-    return "|".join(f"<f{field}>" for field in range(count)), f"f{best}"
+def _record(parts: list[float]) -> tuple[str, list[str]]:
+    """The equal fields of a rectangle, and those nearest to these ``parts`` of its height."""
+
+    def away(count: int) -> float:
+        return max(abs((int(part * count) + 0.5) / count - part) for part in parts)
+
+    count = min(range(2, _FIELDS), key=away)
+    fields = [f"<f{field}>" for field in range(count)]
+    nearest = [f"f{int(part * count)}" for part in parts]
+    return "|".join(fields), nearest
 
 
-_FIELDS = 40
-"""Of so many fields one is within a pixel or two of any height."""
+_FIELDS = 60
+"""Of so many fields some are within a few pixels of any height."""
 
 
 def _read(plan: Plan, plain: str) -> Placement:

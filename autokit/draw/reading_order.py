@@ -31,13 +31,9 @@ def in_reading_order(plan: Plan, place: Callable[[Plan], Placement]) -> Placemen
         answers += [place(replace(plan, ordered=wish)) for wish in sorted(wishes, key=len)]
         crossings = [_crossings(plan, each) for each in answers]
         answers = [each for each, count in zip(answers, crossings) if count == min(crossings)]
-    answers += [_upside_down(each) for each in answers]
-
-    def disorder(each: Placement) -> tuple[int, ...]:
-        stands_on_its_head = bool(plan.ports) and each.turned
-        return (*_swapped(plan, each, arriving), stands_on_its_head, _out_of_line(plan, each))
-
-    return min(answers, key=disorder)
+    if not any(arrow.leaves or arrow.arrives for arrow in plan.arrows):
+        answers += [_upside_down(each) for each in answers]
+    return min(answers, key=lambda each: (*_swapped(plan, each, arriving), _out_of_line(plan, each)))
 
 
 def _arriving(plan: Plan) -> dict[int, list[int]]:
@@ -53,7 +49,6 @@ def _upside_down(placed: Placement) -> Placement:
         placed,
         centres=tuple((x, -y) for x, y in placed.centres),
         curves=tuple(tuple((x, -y) for x, y in curve) for curve in placed.curves),
-        turned=not placed.turned,
     )
 
 
@@ -91,7 +86,8 @@ def _crossings(plan: Plan, placed: Placement) -> int:
     """How many arrows cross each other, as far as they neither begin nor end at one rectangle."""
     pieces, owners = [], []
     for i, arrow in enumerate(plan.arrows):
-        way = [placed.centres[arrow.source], *placed.curves[i][3:-1:3], placed.centres[arrow.target]]
+        (x, y), (to, level) = placed.centres[arrow.source], placed.centres[arrow.target]
+        way = [(x, y + arrow.leaves), *placed.curves[i][3:-1:3], (to, level + arrow.arrives)]
         pieces += [(*start, *end) for start, end in pairwise(way)]
         owners += [(i, arrow.source, arrow.target)] * (len(way) - 1)
     if not pieces:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from autokit.draw.arrange import Arrangement
 from autokit.draw.card import line, text_width
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.part import LIMIT, Part, part
+from autokit.draw.routes import crosses
 from autokit.draw.shapes import Box, Frame, Line, Scene
+from autokit.draw.stations import at_the_side, last_row
 from autokit.draw.text import story
-from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Graph, State, Timeline
+from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Edge, Graph, State, Timeline
 from autokit.graphs.view import make_view
 
 MARGIN = 8.0
@@ -26,6 +28,9 @@ MARGIN = 8.0
 
 STAGE = (1130.0, 380.0)
 """The room that a player has in JupyterLab, in a window of 1280 by 720 px."""
+
+_ROWS = 40
+"""So many boxes are tried in rows at most."""
 
 _READABLE = 0.5
 """What has to shrink to less than this part of its size is not read as a whole, but scrolled through."""
@@ -86,8 +91,9 @@ def scene(
     texts = _texts(data, state)
     shown = (*asked.show, "tangent") if graph.view.slopes == "tangent" else asked.show
 
-    def arranged(direction: str) -> Scene:
-        boxes, lines, frames = Arrangement(graph, drawn, texts, direction, shown).build(layout)
+    def arranged(direction: str, in_a_row: Sequence[Edge] = ()) -> Scene:
+        arrangement = Arrangement(graph, drawn, texts, direction, shown, in_a_row)
+        boxes, lines, frames = arrangement.build(layout)
         notes = [*(_legend(boxes, state) if legend else ()), *_notes(graph, drawn)]
         return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
 
@@ -97,9 +103,27 @@ def scene(
     if min(_fits(across, room), 1.0) == 1.0:
         return across
     down = arranged("TB")
+    if len(drawn.nodes) <= _ROWS and not graph.groups:
+        tail = last_row(drawn, at_the_side(drawn))
+        starts = range(len(tail) - 1)
+        rows = [arranged("TB", tail[start:]) for start in starts]
+        down = max((down, *filter(_is_clear, rows)), key=lambda picture: _fits(picture, room))
     if max(_fits(across, room), _fits(down, room)) < _READABLE:
         return min(across, down, key=lambda picture: picture.width)  # a page is scrolled downward
     return max(across, down, key=lambda picture: _fits(picture, room))
+
+
+def _is_clear(picture: Scene) -> bool:
+    """Whether each arrow keeps clear of the boxes that it passes."""
+    walls = {}
+    for box in picture.boxes:
+        if box.node:
+            walls[box.node.id] = (box.x, box.y, box.x + box.width, box.y + box.height)
+    for arrow in picture.lines:
+        homes = [walls[id] for id in (arrow.edge.source, arrow.edge.target) if id in walls]
+        if crosses(arrow.points, [*walls.values()], 5.0, homes):
+            return False
+    return True
 
 
 def _fits(picture: Scene, room: tuple[float, float]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from autokit.draw.heatmap import Heatmap
 from autokit.draw.histogram import Histogram
@@ -66,10 +66,7 @@ class Badge:
 
 @dataclass(frozen=True)
 class Card:
-    """What a box holds, in coordinates from its upper left corner.
-
-    ``operands`` are the words for its operands by their slots, where no formula tells which is which.
-    """
+    """What a box holds, in coordinates from its upper left corner."""
 
     width: float
     height: float
@@ -78,7 +75,6 @@ class Card:
     thumbnails: tuple[Thumbnail, ...] = ()
     badge: Badge | None = None
     pending: Badge | None = None
-    operands: Mapping[int, str] = field(default_factory=dict)
 
     def widened(self, to: float) -> Card:
         """The same card, wider: what stands at its right edge stays there."""
@@ -97,8 +93,7 @@ class Box:
     """A card in its place.
 
     ``node`` is None for a box that stands for many: for those of a fold, whose
-    ids are in ``holds``, or for all that is left out.  ``ports`` are the
-    operands' words, in coordinates of the box, where their arrows arrive.
+    ids are in ``holds``, or for all that is left out.
     """
 
     x: float
@@ -106,7 +101,6 @@ class Box:
     card: Card
     node: Node | None = None
     holds: tuple[int, ...] = ()
-    ports: tuple[TextLine, ...] = ()
 
     @property
     def width(self) -> float:

@@ -30,17 +30,13 @@ def at_the_side(drawn: Part) -> dict[int, list[Edge]]:
     for edge in (*drawn.edges, *drawn.bundles, *drawn.cut):
         arriving.setdefault(edge.target, []).append(edge)
     users = Counter(edge.source for edges in arriving.values() for edge in edges)
+    leaves = {node.id for node in drawn.nodes if node.kind == "leaf" and node.shape}
     found = {}
     for target, edges in arriving.items():
-        leaves = [
-            edge
-            for edge in edges
-            if (source := nodes.get(edge.source)) and source.kind == "leaf" and source.shape
-        ]
-        flowing = len(leaves) < len(edges)
-        beside = [
-            edge for edge in leaves if users[edge.source] == 1 and (flowing or nodes[edge.source].module)
-        ]
+        given = [edge for edge in edges if edge.source in leaves]
+        if len(given) == len(edges):
+            given = [edge for edge in given if nodes[edge.source].module]
+        beside = [edge for edge in given if users[edge.source] == 1]
         if target in nodes and 0 < len(beside) <= _MOST:
             found[target] = beside
     return found
@@ -50,34 +46,58 @@ def at_the_side(drawn: Part) -> dict[int, list[Edge]]:
 class Station:
     """The boxes that a layout engine takes for one: its size, and for each box its centre, from its own.
 
-    ``port`` is how far below the middle the arrows of the main line arrive and leave.
+    The first of them is the operation, or the first operation of a row.
     """
 
     size: Point
     centres: Mapping[int, Point]
-    port: float = 0.0
-
-    def turned(self) -> Station:
-        """The same upside down."""
-        return Station(self.size, {box: (x, -y) for box, (x, y) in self.centres.items()}, -self.port)
 
 
-def station(main: int, sides: Sequence[int], sizes: Sequence[Point], gap: float) -> Station:
-    """The box ``main`` with the boxes ``sides`` around it, the first half of them above."""
-    half = (len(sides) + 1) // 2
-    above, below = sides[:half], sides[half:]
+def row(boxes: Sequence[int], sizes: Sequence[Point], gaps: Sequence[float]) -> Station:
+    """Operations side by side, each a gap after the one before it."""
+    total = sum(sizes[i][1] for i in boxes) + sum(gaps)
+    y, centres = -total / 2, {}
+    for i, gap in zip(boxes, (*gaps, 0.0), strict=True):
+        centres[i] = 0.0, y + sizes[i][1] / 2
+        y += sizes[i][1] + gap
+    return Station((max(sizes[i][0] for i in boxes), total), centres)
+
+
+def last_row(drawn: Part, beside: Mapping[int, Sequence[Edge]]) -> list[Edge]:
+    """The last edges of the longest way, as far back as values have one user and no parameters."""
+    edges = (*drawn.edges, *drawn.bundles, *drawn.cut)
+    users = Counter(edge.source for edge in edges)
+    operations = {node.id for node in drawn.nodes if node.kind == "operation"} - beside.keys()
+    depth: dict[int, int] = {}
+    arriving: dict[int, list[Edge]] = {}
+    for edge in sorted(edges, key=lambda edge: edge.target):
+        depth[edge.target] = max(depth.get(edge.target, 0), depth.get(edge.source, 0) + 1)
+        if {edge.source, edge.target} <= operations and users[edge.source] == 1:
+            arriving.setdefault(edge.target, []).append(edge)
+    found: list[Edge] = []
+    at = max(depth, key=lambda id: depth[id], default=-1)
+    while at in arriving:
+        found.append(max(arriving[at], key=lambda edge: depth.get(edge.source, 0)))
+        at = found[-1].source
+    return found[::-1]
+
+
+def station(main: int, sides: Sequence[int], sizes: Sequence[Point], gap: float, below: bool) -> Station:
+    """The box ``main`` with the boxes ``sides`` around it, half of them above; of one more there or below."""
+    half = (len(sides) + (not below)) // 2
+    above, under = sides[:half], sides[half:]
     wide, high = sizes[main]
-    upper, lower = (max((sizes[i][1] + gap for i in row), default=0.0) for row in (above, below))
+    upper, lower = (max((sizes[i][1] + gap for i in row), default=0.0) for row in (above, under))
     middle = upper + high / 2 - (upper + high + lower) / 2
     centres = {main: (0.0, middle)}
-    for row, sign in ((above, -1), (below, 1)):
+    for row, sign in ((above, -1), (under, 1)):
         length = sum(sizes[i][0] + _BETWEEN for i in row) - _BETWEEN
         wide, x = max(wide, length), -length / 2
         for i in row:
             w, h = sizes[i]
             centres[i] = x + w / 2, middle + sign * (high + h + 2 * gap) / 2
             x += w + _BETWEEN
-    return Station((wide, upper + high + lower), centres, middle)
+    return Station((wide, upper + high + lower), centres)
 
 
 def across(side: Point, main: Point, sizes: tuple[Point, Point], shift: float) -> list[Point]:

@@ -148,7 +148,7 @@ def _box(box: Box, state: State) -> str:
             f'<rect data-part="badge" x="{plate.x:g}" y="{plate.y:g}" width="{plate.width:g}"'
             f' height="{plate.height:g}" rx="{plate.height / 2:g}" fill="#e8edf3"/>'
         )
-    parts += map(_text, (*content.lines, *box.ports))
+    parts += map(_text, content.lines)
     parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
     parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
     return "".join(parts) + "</g>"

@@ -91,7 +91,7 @@ def test_an_arrow_starts_at_its_source_and_ends_at_its_target(
         assert len(line.points) % 3 == 1
 
 
-@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("direction", ["LR", "TB", "auto"])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_flows_keep_clear_of_boxes_and_of_each_other(name: str, direction: str) -> None:
     graph = GRAPHS[name]()
@@ -156,8 +156,9 @@ def crossed(picture: Scene, air: float = -1) -> list[tuple[str, int]]:
     return found
 
 
-@pytest.mark.parametrize("direction", ["LR", "TB"])
+@pytest.mark.parametrize("direction", ["LR", "TB", "auto"])
 @pytest.mark.parametrize("name", STANDARD)
 def test_arrows_pass_other_boxes_with_air_between(name: str, direction: str) -> None:
     for data in (STANDARD[name](), timeline(STANDARD[name]())):
-        assert crossed(scene(data, direction=direction), air=5) == []
+        picture = scene(data, direction=direction)
+        assert apart(picture) and texts_fit(picture) and crossed(picture, air=5) == []

@@ -43,14 +43,30 @@ def network() -> Timeline:
     return ak.record(loss)
 
 
+def attention() -> Timeline:
+    """An attention cell with its three weights, and what it is trained by."""
+    ak.manual_seed(0)
+    x = ak.randn(4, 8)
+    Wq, Wk, Wv = (ak.randn(8, 8, requires_grad=True) for _ in range(3))
+    q, k, v = x @ Wq, x @ Wk, x @ Wv
+    scores = q @ k.T / 8**0.5
+    weights = scores.softmax(-1)
+    out = weights @ v
+    loss = out.pow(2).mean()
+    return ak.record(loss)
+
+
 def scaled_difference() -> ak.Tensor:
     a, b = ak.tensor(3.0, requires_grad=True), ak.tensor(1.0, requires_grad=True)
     return (a - b) ** 2 * 7
 
 
-def test_a_network_of_two_layers_is_seen_as_a_whole(open_page: Callable[..., Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("make", "boxes", "least"), [(network, 11, 11), (attention, 14, 10)])
+def test_the_whole_graph_is_seen_and_read(
+    open_page: Callable[..., Any], tmp_path: Path, make: Callable[[], Timeline], boxes: int, least: float
+) -> None:
     page = open_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    open_file(page, network(), tmp_path)
+    open_file(page, make(), tmp_path)
     wide, high = STAGE
     styles = {".ak-player": f"width: {wide + 2}px", ".ak-stage": f"height: {high}px; padding: 0"}
     for part, style in styles.items():
@@ -59,9 +75,9 @@ def test_a_network_of_two_layers_is_seen_as_a_whole(open_page: Callable[..., Any
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     press(page, "0")
     seen = page.evaluate(MEASURED)
-    assert seen["boxes"] == 11 and seen["flows"] >= 12
+    assert seen["boxes"] == boxes and seen["flows"] >= 12
     assert seen["outside"] == seen["covered"] == 0
-    assert seen["smallest"] >= 10.99
+    assert seen["smallest"] >= least
 
 
 def test_a_picture_takes_the_direction_that_fits_larger_into_its_room() -> None:

@@ -30,13 +30,14 @@ export const baselines = (text, y) => (text.hasAttribute("data-lines") ? LINES.m
 /** Words of the picture: a range stands in two lines where the text may have them.
  * @param {Element} text @param {string} words */
 export function write(text, words) {
-  const [low, high] = words.split(" to ");
-  const lines = high === undefined ? [y0(text)] : baselines(text, y0(text));
-  if (lines.length === 1) text.textContent = words;
-  else text.replaceChildren(line(text, low, lines[0]), " ", line(text, `to ${high}`, lines[1]));
+  const at = words.startsWith("all ") ? 3 : words.indexOf(" to ");
+  const lines = at < 0 ? [] : baselines(text, Number(text.getAttribute("y")));
+  if (lines.length < 2) text.textContent = words;
+  else {
+    const [low, high] = [words.slice(0, at), words.slice(at + 1)];
+    text.replaceChildren(line(text, low, lines[0]), " ", line(text, high, lines[1]));
+  }
 }
-
-const y0 = (/** @type {Element} */ text) => Number(text.getAttribute("y"));
 
 /** @param {Element} text @param {string} words @param {number} y */
 const line = (text, words, y) => s("tspan", { x: text.getAttribute("x") ?? 0, y }, words);
