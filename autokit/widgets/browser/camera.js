@@ -17,12 +17,10 @@ const [AT_REST, FOLLOWED, PROJECTED] = [10, 11, 15];
 const LARGEST = 1.25; // how far a small picture is blown up to fit
 const FARTHEST = 0.6; // so much smaller than can be read it gets where both ends of an edge are to be seen
 
-/**
- * @param {SVGSVGElement} svg @param {HTMLElement} node the frame that it is put into
+/** @param {SVGSVGElement} svg @param {HTMLElement} node the frame that it is put into
  * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {() => Aim} lit what the step at hand touches @param {(name: string) => Element | undefined} find
- * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
- */
+ * @param {(element: string, holds: string) => void} onSelect @param {Listen} on */
 export function makeCamera(svg, node, { left, top, width, height }, lit, find, onSelect, on) {
   const camera = { x: left, y: top, scale: 1 };
   let placed = false; // before its first look there is nothing to follow

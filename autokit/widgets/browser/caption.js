@@ -6,9 +6,10 @@
  * @import { Question, Timeline, View } from "./story.js"
  */
 
-import { accountTable } from "./account.js";
 import { h } from "./dom.js";
+import { regionOf } from "./parts.js";
 import { isRight, KINDS, PHASES, told } from "./story.js";
+import { accountTable } from "./table.js";
 
 /** @param {Timeline} timeline @param {(element: string) => void} onSelect @param {Listen} on */
 export function makeCaption(timeline, onSelect, on) {
@@ -23,15 +24,14 @@ export function makeCaption(timeline, onSelect, on) {
   const note = h("p");
   const why = h("details", { className: "ak-why" }, h("summary", {}, "Why?"), note);
   const account = h("details", { className: "ak-why ak-account" }, h("summary", {}, "The account"),
-    h("div", { tabIndex: 0, role: "region", "aria-label": "The account" }, accountTable(timeline, onSelect)));
+    regionOf("", "The account", accountTable(timeline, onSelect)));
   const verdict = h("span", { className: "ak-verdict", role: "status" });
   const ask = h("span", { className: "ak-ask" });
   const answer = h("input", { type: "text", autocomplete: "off", className: "ak-answer", inputMode: "text" });
   const form = h("form", { className: "ak-question", hidden: true },
     h("label", {}, ask, answer), h("button", { type: "submit", className: "ak-button ak-strong" }, "Check"),
     h("button", { type: "button", className: "ak-button ak-reveal" }, "Reveal"));
-  const node = h("div", { className: "ak-caption" },
-    h("div", { className: "ak-meta" }, phase, kind),
+  const node = h("div", { className: "ak-caption" }, h("div", { className: "ak-meta" }, phase, kind),
     h("div", { className: "ak-telling" }, sentence, form, verdict),
     h("div", { className: "ak-meta ak-tally" }, count, score),
     h("div", { className: "ak-symbols" }, formula, numbers, instead, h("span", { className: "ak-space" }),

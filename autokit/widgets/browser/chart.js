@@ -51,13 +51,10 @@ export function extent(values) {
   return [low - air, high + air];
 }
 
-/**
- * A frame with axes to draw in.
- * @param
- *   {{ width: number, height: number, x: [number, number], y: [number, number], names: [string, string],
- *   label: string, power?: boolean, plain?: boolean }} facts
- *   `power` says that y holds powers of ten, `plain` leaves out the lines across
- */
+/** A frame with axes to draw in.
+ * @param {{ width: number, height: number, x: [number, number], y: [number, number], names: [string, string],
+ * label: string, power?: boolean, plain?: boolean }} facts `power` says that y holds powers of ten, `plain`
+ * leaves out the lines across */
 export function makeChart({ width, height, x, y, names, label, power, plain }) {
   const [left, right, top, bottom] = [52, 14, 12, 38];
   const px = (/** @type {number} */ at) => left + ((at - x[0]) / (x[1] - x[0])) * (width - left - right);
@@ -94,16 +91,27 @@ export function makeChart({ width, height, x, y, names, label, power, plain }) {
     const ends = [x, y];
     return parts.map((part, k) => ends[k][0] + Math.max(0, Math.min(1, part)) * (ends[k][1] - ends[k][0]));
   }
-  return { svg, inner, over, px, py, under };
+  const path = (/** @type {Points} */ points) => linePath(points, px, py);
+  /** @param {string} kind @param {Points} points */
+  const line = (kind, points) => s("path", { class: kind, d: path(points) });
+  const at = (/** @type {number | null} */ across, /** @type {number | null} */ up) =>
+    (across === null || up === null ? null : [px(across), py(up)]);
+  return { svg, inner, over, px, py, at, under, path, line };
 }
 
 /** @typedef {ReturnType<typeof makeChart>} Chart */
+/** @typedef {(readonly [number, number | null])[]} Points */
 
-/**
- * Draw in a seat as wide as it is, so that letters keep their size, and anew when its width changes.
+/** Put a mark where it is, in px; without a place it is not seen.
+ * @param {Element} mark @param {number[] | null} at @param {string} [turned] */
+export function stand(mark, at, turned = "") {
+  mark.setAttribute("display", at ? "inline" : "none");
+  if (at) mark.setAttribute("transform", `translate(${at[0].toFixed(2)} ${at[1].toFixed(2)})${turned}`);
+}
+
+/** Draw in a seat as wide as it is, so that letters keep their size, and anew when its width changes.
  * @param {HTMLElement} seat @param {(width: number) => void} draw @param {AbortSignal} signal
- * @returns {() => void} which draws at once
- */
+ * @returns {() => void} which draws at once */
 export function drawnIn(seat, draw, signal) {
   let width = 0;
   const wide = () => Math.max(250, Math.round(seat.clientWidth || 400));
@@ -139,9 +147,8 @@ function between(values) {
 }
 
 /** A line through points; a null leaves a gap.
- * @param {(readonly [number, number | null])[]} points @param {(x: number) => number} px
- * @param {(y: number) => number} py */
-export function linePath(points, px, py) {
+ * @param {Points} points @param {(x: number) => number} px @param {(y: number) => number} py */
+function linePath(points, px, py) {
   let d = "";
   let pen = false;
   for (const [x, y] of points) {
@@ -154,12 +161,10 @@ export function linePath(points, px, py) {
   return d;
 }
 
-/**
- * The line on which a grid of values has one level, by marching squares: each cell is crossed where two
+/** The line on which a grid of values has one level, by marching squares: each cell is crossed where two
  * neighbouring corners lie on two sides of the level.
  * @param {(number | null)[][]} rows one for each y, from low to high @param {number} level
- * @param {(column: number) => number} px @param {(row: number) => number} py
- */
+ * @param {(column: number) => number} px @param {(row: number) => number} py */
 export function contourPath(rows, level, px, py) {
   let d = "";
   for (let j = 0; j + 1 < rows.length; j += 1) {

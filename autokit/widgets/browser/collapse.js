@@ -28,60 +28,49 @@ export function makeCollapse(stage) {
     const rows = Math.min(DRAWN * 2, cut.slice(0, -1).reduce((product, size) => product * size, 1));
     const flat = (/** @type {number[]} */ index, /** @type {number[]} */ size) =>
       index.reduce((sum, i, k) => sum * size[k] + i, 0);
-    const largest = Math.max(...[...(values ?? []), ...(sums ?? [])].map(Math.abs)
-      .filter(Number.isFinite), 1e-30);
-    const targets = new Map();
-    /** @type {{ cell: SVGGElement, x: number, y: number, over: number, up: number }[]} */ const falling = [];
-    const longest = Math.max(0, ...[...(values ?? []), ...(sums ?? [])].map((x) => written(x).length));
+    const numbers = [...(values ?? []), ...(sums ?? [])];
+    const largest = Math.max(...numbers.map(Math.abs).filter(Number.isFinite), 1e-30);
+    /** @type {Map<string, { up: number, over: number, value?: number }>} */ const targets = new Map();
+    const longest = Math.max(0, ...numbers.map((x) => written(x).length));
     const wide = values && columns <= 6 ? Math.max(CELL + 4, Math.ceil(SIGN * longest) + 10) : CELL;
     const across = columns * wide + 60; // where the sums stand
-    drawing.replaceChildren();
-    for (let row = 0; row < rows; row++) {
-      for (let column = 0; column < columns; column++) {
-        const index = [column];
-        for (let k = cut.length - 2, rest = row; k >= 0; k--) {
-          index.unshift(rest % cut[k]);
-          rest = Math.floor(rest / cut[k]);
-        }
-        const kept = index.map((i, k) => (axes.includes(k) ? 0 : i));
-        const [up, over] = [flat(kept.slice(0, -1), cut.slice(0, -1)), kept.at(-1) ?? 0];
-        const value = values?.[flat(index, shape)];
-        const one = cell(value, largest, wide);
-        one.setAttribute("transform", `translate(${column * wide} ${row * CELL})`);
-        falling.push({ cell: one, x: column, y: row, over, up });
-        const small = kept.slice(shape.length - to.length);
-        if (!targets.has(`${up} ${over}`))
-          targets.set(`${up} ${over}`, { up, over, value: sums?.[flat(small, to)] });
-      }
-    }
-    const shadows = falling.map(({ cell: one }) => one.cloneNode(true));
-    const levels = [...new Set([...targets.values()].map((t) => t.up))].sort((a, b) => a - b);
-    const ends = [...targets.values()].map(({ up, over, value }) => {
-      const one = cell(value, largest, wide);
-      one.setAttribute("transform", `translate(${across + over * wide} ${levels.indexOf(up) * CELL})`);
+    const put = (/** @type {any} */ one, /** @type {number} */ x, /** @type {number} */ y) => {
+      one.setAttribute("transform", `translate(${x} ${y * CELL})`);
       return one;
+    };
+    const falling = Array.from({ length: rows * columns }, (_, place) => {
+      const index = cut.map((size, k) =>
+        Math.floor(place / cut.slice(k + 1).reduce((product, each) => product * each, 1)) % size);
+      const kept = index.map((i, k) => (axes.includes(k) ? 0 : i));
+      const [up, over] = [flat(kept.slice(0, -1), cut.slice(0, -1)), kept.at(-1) ?? 0];
+      const small = kept.slice(shape.length - to.length);
+      targets.set(`${up} ${over}`, { up, over, value: sums?.[flat(small, to)] });
+      const [x, y] = [place % columns, Math.floor(place / columns)];
+      return { one: put(cell(values?.[flat(index, shape)], largest, wide), x * wide, y), x, y, over, up };
     });
+    const shadows = falling.map(({ one }) => one.cloneNode(true));
+    const sent = [...targets.values()];
+    const levels = [...new Set(sent.map(({ up }) => up))].sort((a, b) => a - b);
+    const ends = sent.map(({ up, over, value }) =>
+      put(cell(value, largest, wide), across + over * wide, levels.indexOf(up)));
     const arrow = s("text", { x: columns * wide + 30, y: Math.min(rows, 2) * CELL / 2 + 5,
         "text-anchor": "middle" }, "Σ →");
-    const all = across + ([...targets.values()].reduce((most, t) => Math.max(most, t.over), 0) + 1) * wide;
+    const all = across + (Math.max(0, ...sent.map(({ over }) => over)) + 1) * wide;
     drawing.setAttribute("viewBox", `-1 -1 ${all + 2} ${rows * CELL + 2}`);
     drawing.setAttribute("width", String(all + 2));
-    drawing.append(...shadows, arrow, ...ends);
+    drawing.replaceChildren(...shadows, arrow, ...ends);
     title.textContent = formula + (shape.some((size, k) => size > cut[k])
       ? "; the first elements are shown" : "");
     cancelAnimationFrame(frame);
     if (!duration) return;
-    drawing.append(...falling.map((f) => f.cell));
+    drawing.append(...falling.map(({ one }) => one));
     for (const end of ends) end.setAttribute("opacity", "0");
     frame = glide(duration, (t) => {
-      for (const f of falling) {
-        const x = f.x * wide + t * (across + (f.over - f.x) * wide);
-        const y = (f.y + t * (levels.indexOf(f.up) - f.y)) * CELL;
-        f.cell.setAttribute("transform", `translate(${x} ${y})`);
-      }
+      for (const { one, x, y, over, up } of falling)
+        put(one, x * wide + t * (across + (over - x) * wide), y + t * (levels.indexOf(up) - y));
       if (t < 1) return;
       for (const end of ends) end.removeAttribute("opacity");
-      for (const f of falling) f.cell.remove();
+      for (const { one } of falling) one.remove();
     }, (id) => (frame = id));
   }
 

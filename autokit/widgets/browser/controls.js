@@ -5,7 +5,8 @@
  * @import { Grain, Timeline, View } from "./story.js"
  */
 
-import { h, icon, iconButton, ICONS, setEnabled } from "./dom.js";
+import { h } from "./dom.js";
+import { makeTransport, slide, slider, toggleButton } from "./parts.js";
 import { neighbour } from "./story.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
@@ -17,14 +18,10 @@ function choice(name, options) {
   return { select, label: h("label", { className: "ak-choice" }, h("span", {}, name), select) };
 }
 
-/**
- * Scrubber, buttons and choices.
- * @param {Timeline} timeline
- * @param
- *   {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> & {
- *   seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
- * @param {Listen} on
- */
+/** @param {Timeline} timeline
+ * @param {Record<"first" | "back" | "play" | "next" | "last" | "predict" | "table" | "program", () => void> &
+ * { seek: (step: number) => void, speed: (speed: number) => void, grain: (grain: Grain) => void }} act
+ * @param {Listen} on */
 export function makeControls(timeline, act, on) {
   const count = timeline.steps.length;
   const place = (/** @type {number} */ step) =>
@@ -46,62 +43,37 @@ export function makeControls(timeline, act, on) {
       track.append(tick);
     }
   }
-  const range = h("input", { type: "range", min: 0, max: Math.max(count - 1, 0), step: 1, value: 0,
-      className: "ak-range", "aria-label": "Step" });
+  const range = slider("Step", { min: 0, max: Math.max(count - 1, 0), step: 1, value: 0,
+    className: "ak-range" }, act.seek);
   const scrubber = h("div", { className: "ak-scrubber" }, track, range);
 
-  const buttons = {
-    first: iconButton(ICONS.first, "To the start", "Home"), back: iconButton(ICONS.back, "Step back", "←"),
-    play: h("button", { type: "button", className: "ak-button ak-strong ak-play" }),
-    next: iconButton(ICONS.next, "Step forward", "→"), last: iconButton(ICONS.last, "To the end", "End"),
-  };
+  const transport = makeTransport(act, on);
   const speed = choice("Speed", SPEEDS.map((x) => [String(x), `${x}×`]));
   const grain = choice("Detail", [["fine", "Every step"], ["coarse", "Chapters"]]);
-  const predict = h("button",
-    { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false",
-    title: "Guess each number before it is shown" }, "Predict");
-  const table = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" },
-    "Show as table");
-  const program = h("button", { type: "button", className: "ak-button ak-toggle", "aria-pressed": "false" },
-    "Code");
+  const predict = toggleButton("Predict",
+    { title: "Guess each number before it is shown", onclick: act.predict });
+  const table = toggleButton("Show as table", { onclick: act.table });
+  const program = toggleButton("Code", { onclick: act.program });
   const node = h("div", { className: "ak-controls" }, scrubber,
-    h("div", { className: "ak-row" },
-      h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" },
-        ...Object.values(buttons)),
-      h("span", { className: "ak-space" }), speed.label, grain.label, predict, program, table));
+    h("div", { className: "ak-row" }, transport.node, h("span", { className: "ak-space" }), speed.label,
+      grain.label, predict, program, table));
 
-  for (const [name, button] of Object.entries(buttons)) {
-    on(button, "click", () => button.getAttribute("aria-disabled") !== "true"
-      && act[/** @type {"play"} */ (name)]());
-  }
-  on(range, "input", () => act.seek(Number(range.value)));
   on(speed.select, "change", () => act.speed(Number(speed.select.value)));
   on(grain.select, "change", () => act.grain(grain.select.value));
-  on(predict, "click", act.predict);
-  on(table, "click", act.table);
-  on(program, "click", act.program);
 
-  let playing = /** @type {boolean | null} */ (null);
   return {
     node,
+    keys: transport.keys,
     predict,
     program,
     table,
     /** @param {View} view */
     show(view) {
-      range.value = String(view.step);
-      const step = timeline.steps[view.step];
-      range.setAttribute("aria-valuetext", `${view.step + 1} of ${count}: ${step?.sentence ?? ""}`);
+      const sentence = timeline.steps[view.step]?.sentence ?? "";
+      slide(range, view.step, `${view.step + 1} of ${count}: ${sentence}`);
       scrubber.style.setProperty("--ak-at", place(view.step));
-      setEnabled(buttons.first, view.step > 0);
-      setEnabled(buttons.back, neighbour(timeline, view.grain, view.step, -1) < view.step);
-      setEnabled(buttons.next, view.step < count - 1);
-      setEnabled(buttons.last, view.step < count - 1);
-      if (playing !== view.playing) {
-        playing = view.playing;
-        buttons.play.replaceChildren(icon(playing ? ICONS.pause : ICONS.play), playing ? "Pause" : "Play");
-        buttons.play.title = `${playing ? "Pause" : "Play"} (Space)`;
-      }
+      const back = neighbour(timeline, view.grain, view.step, -1) < view.step;
+      transport.show(back, view.step < count - 1, view.playing);
       const pace = String(view.speed);
       if (![...speed.select.options].some((option) => option.value === pace))
         speed.select.append(h("option", { value: pace }, `${view.speed}×`));

@@ -5,15 +5,15 @@
  * All steps are here from the beginning, so that it plays without the kernel; only for another start it asks.
  *
  * @typedef {{ name: string, x: (number | null)[], y: (number | null)[], losses: (number | null)[] }} Way
- * @typedef
- *   {{ names: [string, string], ends: [[number, number], [number, number]], values: (number | null)[][],
- *   levels: number[], start: number[],
- *   paths: Way[], told: string[][][], sentences: string[] }} Descents
+ * @typedef {{ names: [string, string], ends: [[number, number], [number, number]], values: (number |
+ *   null)[][], levels: number[], start: number[], paths: Way[], told: string[][][], sentences: string[] }}
+ *   Descents
  */
 
-import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, icon, iconButton, ICONS, prefersStillness, s, setEnabled, setterOf } from "./dom.js";
-import { ownKeys } from "./keys.js";
+import { contourLines, drawnIn, extent, makeChart, stand } from "./chart.js";
+import { h, prefersStillness, s, tableOf } from "./dom.js";
+import { drawnRow, groupOf, makeTransport, markChosen, regionOf, slide, slider, stepsOf } from "./parts.js";
+import { isPressing, makeView } from "./view.js";
 
 const PACE = 220; // milliseconds a step
 const PATIENCE = 2500; // and until the kernel is said not to answer
@@ -25,23 +25,18 @@ const SHAPES = ["M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z", "M-4.5,-4.5h9v9h-9z", "
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
-  const listeners = new AbortController();
-  const { signal } = listeners;
+  const { signal, on, set, follow, answer, begin, atEnd } = makeView({ model, el });
   /** @type {Descents} */ let data = model.get("_descents");
   const last = data.sentences.length - 1;
   let timer = 0;
   let waiting = 0;
 
-  const set = setterOf(model);
-
   const here = () => Math.max(0, Math.min(last, model.get("step")));
+  const go = (/** @type {number} */ to) => set({ step: Math.max(0, Math.min(last, to)) });
   const act = {
-    first: () => set({ step: 0 }),
-    back: () => set({ step: Math.max(0, here() - 1) }),
+    ...stepsOf(here, last, go),
     play: () => set(model.get("playing") ? { playing: false } : here() >= last ? { step: 0, playing: true }
       : { playing: true }),
-    next: () => set({ step: Math.min(last, here() + 1) }),
-    last: () => set({ step: last }),
   };
   const select = (/** @type {string} */ name) =>
     set({ selected: model.get("selected") === name ? "" : name });
@@ -58,14 +53,12 @@ function render({ model, el }) {
 
   /** Put marks where they are; what later ones cover is larger, and looks out below them.
    * @param {Element[]} marks @param {(number[] | null)[]} places in px */
-  function stand(marks, places) {
+  function standAll(marks, places) {
     marks.forEach((mark, k) => {
       const at = places[k];
-      mark.setAttribute("display", at ? "inline" : "none");
-      if (!at) return;
-      const over = places.slice(k + 1).filter((o) => o && Math.hypot(o[0] - at[0], o[1] - at[1]) < NEAR);
-      const [x, y] = at.map((each) => each.toFixed(2));
-      mark.setAttribute("transform", `translate(${x} ${y}) scale(${1 + 0.6 * over.length})`);
+      const over = places.slice(k + 1)
+        .filter((o) => o && at && Math.hypot(o[0] - at[0], o[1] - at[1]) < NEAR);
+      stand(mark, at, ` scale(${1 + 0.6 * over.length})`);
     });
   }
 
@@ -77,16 +70,15 @@ function render({ model, el }) {
     const lines = data.paths.map((_, k) => [s("path", { class: "ak-halo" }), lineOf(k)]);
     field.inner.append(...contourLines(data.values, data.levels, data.ends[0], data.ends[1], field),
       ...lines.flat(), ...marks);
-    field.svg.addEventListener("click", (event) => begin(field.under(event)), { signal });
+    on(field.svg, "click", (event) => restart(field.under(event)));
     showWays = () => {
       const step = here();
       data.paths.forEach((way, k) => {
         const so = way.x.slice(0, step + 1).map((x, at) =>
           /** @type {[number, number | null]} */ ([x ?? 0, x === null ? null : way.y[at]]));
-        for (const line of lines[k]) line.setAttribute("d", linePath(so, field.px, field.py));
+        for (const line of lines[k]) line.setAttribute("d", field.path(so));
       });
-      stand(marks, data.paths.map(({ x, y }) =>
-        (x[step] === null || y[step] === null ? null : [field.px(x[step]), field.py(y[step])])));
+      standAll(marks, data.paths.map(({ x, y }) => field.at(x[step], y[step])));
       field.svg.setAttribute("aria-label", "The contour of the loss, with the ways of the optimizers. "
         + data.sentences[step]);
     };
@@ -109,17 +101,14 @@ function render({ model, el }) {
       const step = here();
       now.setAttribute("d", `M${fall.px(step)},0V1000`);
       data.paths.forEach((way, k) => curves[k].setAttribute("d",
-        linePath(way.losses.slice(0, step + 1).map((v, at) => [at, scaled(v)]), fall.px, fall.py)));
-      stand(marks, data.paths.map((way) => {
-        const loss = scaled(way.losses[step]);
-        return loss === null ? null : [fall.px(step), fall.py(loss)];
-      }));
+        fall.path(way.losses.slice(0, step + 1).map((v, at) => [at, scaled(v)]))));
+      standAll(marks, data.paths.map(({ losses: all }) => fall.at(step, scaled(all[step]))));
     };
     fallSeat.replaceChildren(fall.svg);
   }
 
   /** Let all descend from another place, which the kernel computes. @param {number[]} place */
-  function begin(place) {
+  function restart(place) {
     clearTimeout(waiting);
     set({ start: place.map((at) => Number(at.toPrecision(3))), playing: false });
     waiting = window.setTimeout(() => {
@@ -132,85 +121,45 @@ function render({ model, el }) {
 
   const rows = data.paths.map((way, k) => {
     const swatch = s("svg", { class: "ak-swatch", viewBox: "-8 -8 16 16", width: 16, height: 16,
-        "aria-hidden": "true" }, s("path",
-      { class: "ak-mark-of", d: SHAPES[k % SHAPES.length], "data-way": String(k % COLOURS) }));
-    const button = h("button", { type: "button", className: "ak-link", "aria-pressed": "false" }, way.name);
-    button.addEventListener("click", () => select(way.name), { signal });
-    const cells = Array.from({ length: 4 }, () => h("td", {}));
-    const row = h("tr", {}, h("th", { scope: "row" }, swatch, button), ...cells);
-    row.dataset.name = way.name;
-    return { row, cells };
+        "aria-hidden": "true" }, markOf(k));
+    return drawnRow(way.name, swatch, 4, () => select(way.name));
   });
-  const table = h("table", {}, h("caption", { className: "ak-unseen" }, "The optimizers at this step"),
-    h("thead", {}, h("tr", {}, ...["Optimizer", ...data.names, "Loss", "Gradient norm"]
-        .map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, ...rows.map(({ row }) => row)));
-  const buttons = {
-    first: iconButton(ICONS.first, "To the start", "Home"), back: iconButton(ICONS.back, "Step back", "←"),
-    play: h("button", { type: "button", className: "ak-button ak-strong ak-play" }),
-    next: iconButton(ICONS.next, "Step forward", "→"), last: iconButton(ICONS.last, "To the end", "End"),
-  };
-  const range = h("input", { type: "range", min: 0, max: last, step: 1, className: "ak-slide",
-      "aria-label": "Step" });
+  const table = tableOf(h("span", { className: "ak-unseen" }, "The optimizers at this step"),
+    ["Optimizer", ...data.names, "Loss", "Gradient norm"], rows);
+  const transport = makeTransport(act, on);
+  const range = slider("Step", { min: 0, max: last, step: 1 }, go);
   const starts = data.names.map((name, k) => h("input", { type: "number", step: "any", className: "ak-exact",
     title: name, "aria-label": `Start, ${name}`, min: data.ends[k][0], max: data.ends[k][1] }));
   const count = h("span", { className: "ak-count" });
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
-  const root = h("div", { className: "ak-player ak-live ak-descent", tabIndex: 0, role: "group",
-    "aria-label": `Descent of ${data.paths.length} optimizer${data.paths.length === 1 ? "" : "s"}, `
-      + `${last} steps. Left and right step, Space plays.` },
-  h("div", { className: "ak-desk" }, h("div", { className: "ak-seat" }, fieldSeat),
-    h("div", { className: "ak-seat ak-side" }, fallSeat,
-      h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Optimizers" }, table))),
-  h("div", { className: "ak-controls" }, sentence, range,
-    h("div", { className: "ak-row" },
-      h("div", { className: "ak-transport", role: "group", "aria-label": "Playback" },
-      ...Object.values(buttons)), h("span", { className: "ak-space" }),
-      h("span", { className: "ak-fact" }, h("span", {}, "Start: click the contour, or"),
-        ...starts.flatMap((field, k) => [`${data.names[k]} =`, field])), count)));
+  const optimizers = `${data.paths.length} optimizer${data.paths.length === 1 ? "" : "s"}`;
+  const root = groupOf("ak-player ak-live ak-descent",
+    `Descent of ${optimizers}, ${last} steps. Left and right step, Space plays.`,
+    h("div", { className: "ak-desk" }, h("div", { className: "ak-seat" }, fieldSeat),
+      h("div", { className: "ak-seat ak-side" }, fallSeat, regionOf("ak-layers", "Optimizers", table))),
+    h("div", { className: "ak-controls" }, sentence, range,
+      h("div", { className: "ak-row" }, transport.node, h("span", { className: "ak-space" }),
+        h("span", { className: "ak-fact" }, h("span", {}, "Start: click the contour, or"),
+          ...starts.flatMap((field, k) => [`${data.names[k]} =`, field])), count)));
+  root.tabIndex = 0;
 
-  for (const [name, button] of Object.entries(buttons)) {
-    button.addEventListener("click",
-      () => button.getAttribute("aria-disabled") !== "true" && act[/** @type {"play"} */ (name)](),
-      { signal });
-  }
   for (const field of starts)
-    field.addEventListener("change", () => begin(starts.map(({ value }) => Number(value))), { signal });
-  range.addEventListener("input", () => set({ step: Number(range.value) }), { signal });
-  root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === " " && /** @type {Element} */ (event.target).matches("button")) return;
-    if (/** @type {Element} */ (event.target).matches("input[type=number]")) return;
-    /** @type {Record<string, () => void>} */
-    const keys = { ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
-      Escape: () => set({ selected: "" }) };
-    const action = Object.hasOwn(keys, event.key) ? keys[event.key] : undefined;
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
-  }, { signal });
+    on(field, "change", () => restart(starts.map(({ value }) => Number(value))));
+  answer(root, { ...transport.keys, Escape: () => set({ selected: "" }) },
+    (event) => isPressing(event) || starts.includes(event.target));
 
   function update() {
     const step = here();
     showWays();
     showLosses();
     data.told[step].forEach((texts, k) =>
-      texts.forEach((text, column) => (rows[k].cells[column].textContent = text)));
+      texts.forEach((text, column) => (rows[k].cells[column + 1].textContent = text)));
     if (sentence.textContent !== data.sentences[step]) sentence.textContent = data.sentences[step];
     starts.forEach((field, k) => (field.value = String(data.start[k])));
-    range.value = String(step);
-    range.setAttribute("aria-valuetext", `${step} of ${last}`);
+    slide(range, step, `${step} of ${last}`);
     count.textContent = `${step} / ${last}`;
-    setEnabled(buttons.first, step > 0);
-    setEnabled(buttons.back, step > 0);
-    setEnabled(buttons.next, step < last);
-    setEnabled(buttons.last, step < last);
     const playing = model.get("playing");
-    const label = playing ? "Pause" : "Play";
-    if (buttons.play.textContent !== label)
-      buttons.play.replaceChildren(icon(playing ? ICONS.pause : ICONS.play), label);
-    buttons.play.title = `${label} (Space)`;
+    transport.show(step > 0, step < last, playing);
     // played, each step would cut off the one before
     sentence.setAttribute("aria-live", playing ? "off" : "polite");
     mark();
@@ -220,18 +169,9 @@ function render({ model, el }) {
     else timer = window.setTimeout(act.next, PACE / model.get("speed"));
   }
 
-  function mark() {
-    const chosen = model.get("selected");
-    root.toggleAttribute("data-chosen", Boolean(chosen));
-    for (const each of root.querySelectorAll("[data-name]")) {
-      each.toggleAttribute("data-mark", each.getAttribute("data-name") === chosen);
-      each.querySelector("button")?.setAttribute("aria-pressed",
-        String(each.getAttribute("data-name") === chosen));
-    }
-  }
+  const mark = () => markChosen(root, model.get("selected"), Boolean(model.get("selected")));
 
-  const events = ["step", "playing", "speed", "selected"].map((name) => `change:${name}`);
-  for (const event of events) model.on(event, update);
+  follow(["step", "playing", "speed", "selected"], update);
   const draw = [drawnIn(fieldSeat, (width) => (drawField(width), showWays(), mark()), signal),
     drawnIn(fallSeat, (width) => (drawFall(width), showLosses(), mark()), signal)];
   const anew = () => {
@@ -239,23 +179,12 @@ function render({ model, el }) {
     draw.forEach((each) => each());
     update();
   };
-  const answered = () => {
+  follow(["_descents"], () => {
     anew();
     if (!here()) set(prefersStillness() ? { step: last } : { playing: true });
-  };
-  model.on("change:_descents", answered);
-  ownKeys(root, signal);
-  el.append(root);
-  anew();
-
-  return () => {
-    for (const event of events) model.off(event, update);
-    model.off("change:_descents", answered);
-    clearTimeout(timer);
-    clearTimeout(waiting);
-    listeners.abort();
-    root.remove();
-  };
+  });
+  atEnd(() => [timer, waiting].forEach(clearTimeout));
+  return begin(root, anew);
 }
 
 export default { render };

@@ -51,24 +51,11 @@ export function s(tag, attributes, ...children) {
   return made;
 }
 
-/**
- * Listening that ends with a view. @typedef
- * {(target: EventTarget, event: string, call: (event: any) => void, options?: any) => void} Listen
- * @param {AbortSignal} signal @returns {Listen}
- */
+/** Listening that ends with a view. @typedef {(target: EventTarget, event: string, call: (event: any) =>
+ * void, options?: any) => void} Listen
+ * @param {AbortSignal} signal @returns {Listen} */
 export const listening = (signal) => (target, event, call, options) => target.addEventListener(event, call,
   { signal, ...options });
-
-/** What sets traits here and in Python; where the kernel is gone, the page goes on with what it has.
- * @param {any} model @returns {(traits: Record<string, any>) => void} */
-export const setterOf = (model) => (traits) => {
-  for (const [name, value] of Object.entries(traits)) model.set(name, value);
-  try {
-    model.save_changes();
-  } catch {
-    // There is no kernel to hear of it.
-  }
-};
 
 /** @param {string} path */
 export const icon = (path) => s("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
@@ -76,10 +63,8 @@ export const icon = (path) => s("svg", { viewBox: "0 0 16 16", width: 16, height
 
 export const ICONS = {
   first: "M3 3h2v10H3zM13 3v10L6 8z", back: "M12 3v10L4 8z", play: "M4 2.5v11l9-5.5z",
-    pause: "M4 3h3v10H4zM9 3h3v10H9z",
-  next: "M4 3v10l8-5z", last: "M11 3h2v10h-2zM3 3v10l7-5z", plus: "M7 3h2v4h4v2H9v4H7V9H3V7h4z",
-    minus: "M3 7h10v2H3z",
-  fit: "M1 3h14v10H1zm2 2v6h10V5zM5 7h6v2H5z",
+  pause: "M4 3h3v10H4zM9 3h3v10H9z", next: "M4 3v10l8-5z", last: "M11 3h2v10h-2zM3 3v10l7-5z",
+  plus: "M7 3h2v4h4v2H9v4H7V9H3V7h4z", minus: "M3 7h10v2H3z", fit: "M1 3h14v10H1zm2 2v6h10V5zM5 7h6v2H5z",
   full: "M2 2h4v2H4v2H2zM10 2h4v4h-2V4h-2zM2 10h2v2h2v2H2zM12 10h2v4h-4v-2h2z",
   close: "M4.2 2.8 8 6.6l3.8-3.8 1.4 1.4L9.4 8l3.8 3.8-1.4 1.4L8 9.4l-3.8 3.8-1.4-1.4L6.6 8 2.8 4.2z",
 };

@@ -3,14 +3,14 @@
  *
  * @typedef {{ title: string, counts: number[], low: string, high: string, words: string, wrong: boolean }}
  *   Spread
- * @typedef
- *   {{ path: string, name: string, kind: string, depth: number, facts: [string, string][], spreads: Spread[],
- *   weights: string[][] }} Layer
+ * @typedef {{ path: string, name: string, kind: string, depth: number, facts: [string, string][], spreads:
+ *   Spread[], weights: string[][] }} Layer
  */
 
-import { h, s, setterOf, tableOf } from "./dom.js";
-import { ownKeys } from "./keys.js";
+import { h, s, tableOf } from "./dom.js";
+import { groupOf, regionOf } from "./parts.js";
 import { makePicture } from "./picture.js";
+import { makeView } from "./view.js";
 
 /** Whether the module at `path` is the one at `outer`, or inside of it.
  * @param {string} path @param {string} outer */
@@ -31,19 +31,19 @@ function bars(spread) {
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
-  const listeners = new AbortController();
-  const { signal } = listeners;
+  const { signal, on, set, follow, answer, begin } = makeView({ model, el });
   /** @type {Layer[]} */ const layers = model.get("_layers");
   /** @type {string[]} */ const modules = model.get("_modules");
   const closed = new Set(layers.length > 40 ? layers.filter((layer) => layer.depth > 0)
     .map((layer) => layer.path) : []);
 
-  const select = (/** @type {string} */ path) => setterOf(model)({ selected: path });
-
+  const select = (/** @type {string} */ path) => set({ selected: path });
   const chosen = () => Math.max(0, layers.findIndex((layer) => layer.path === model.get("selected")));
   const inside = (/** @type {number} */ k) => layers[k + 1]?.depth > layers[k].depth;
+  const isOpen = (/** @type {number} */ k) => inside(k) && !closed.has(layers[k].path);
   const above = (/** @type {Layer} */ layer) =>
     layers.filter((each) => each.depth < layer.depth && liesIn(layer.path, each.path));
+  const outer = (/** @type {number} */ k) => layers.indexOf(above(layers[k]).at(-1) ?? layers[k]);
   const seen = (/** @type {Layer} */ layer) => above(layer).every((each) => !closed.has(each.path));
 
   // ---- the tree: one stop for the Tab key, and the arrows inside
@@ -54,11 +54,7 @@ function render({ model, el }) {
       h("span", { className: "ak-item-name" }, layer.depth ? layer.name : layer.kind),
         h("span", { className: "ak-item-kind" }, layer.depth ? layer.kind : ""));
     item.style.setProperty("--ak-depth", String(layer.depth));
-    item.setAttribute("aria-level", String(layer.depth + 1));
-    item.addEventListener("click", (/** @type {Event} */ event) => {
-      if (event.target === mark && inside(k)) toggle(k);
-      else select(layer.path);
-    }, { signal });
+    on(item, "click", (event) => (event.target === mark && inside(k) ? toggle(k) : select(layer.path)));
     return { item, mark };
   });
   const tree = h("ul", { className: "ak-tree", role: "tree", "aria-label": "Modules" },
@@ -70,29 +66,26 @@ function render({ model, el }) {
     update();
   }
 
-  tree.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    const at = chosen();
+  /** Go to a module that is shown, counted from the one that is chosen. @param {number} by */
+  function walk(by) {
     const shown = layers.flatMap((layer, k) => (seen(layer) ? [k] : []));
-    const place = shown.indexOf(at);
-    /** @type {Record<string, () => number | void>} */
-    const keys = {
-      ArrowDown: () => shown[Math.min(place + 1, shown.length - 1)],
-        ArrowUp: () => shown[Math.max(place - 1, 0)],
-      Home: () => shown[0], End: () => shown[shown.length - 1],
-      ArrowRight: () => (closed.has(layers[at].path) && inside(at) ? toggle(at) : inside(at) ? at + 1 : at),
-      ArrowLeft: () => (inside(at) && !closed.has(layers[at].path) ? toggle(at)
-        : Math.max(0, layers.indexOf(/** @type {Layer} */ (above(layers[at]).at(-1) ?? layers[at])))),
-      Enter: () => (inside(at) ? toggle(at) : at),
-    };
-    if (!Object.hasOwn(keys, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const to = keys[event.key]();
-    if (typeof to === "number" && to !== at) select(layers[to].path);
+    go(shown[Math.max(0, Math.min(shown.length - 1, shown.indexOf(chosen()) + by))]);
+  }
+
+  /** @param {number} to */
+  function go(to) {
+    if (to !== chosen()) select(layers[to].path);
     items[chosen()].item.focus({ preventScroll: true });
     items[chosen()].item.scrollIntoView({ block: "nearest" });
-  }, { signal });
+  }
+
+  answer(tree, {
+    ArrowDown: () => walk(1), ArrowUp: () => walk(-1),
+    Home: () => walk(-layers.length), End: () => walk(layers.length),
+    ArrowRight: () => (isOpen(chosen()) ? go(chosen() + 1) : inside(chosen()) && toggle(chosen())),
+    ArrowLeft: () => (isOpen(chosen()) ? toggle(chosen()) : go(outer(chosen()))),
+    Enter: () => inside(chosen()) && toggle(chosen()),
+  }, (event) => event.shiftKey);
 
   const picture = makePicture(model.get("_svg"), "The graph of the model's run", (element) => {
     if (element) select(modules[Number(element.slice(1))] ?? "");
@@ -100,11 +93,9 @@ function render({ model, el }) {
   const title = h("h2", {});
   const facts = h("dl", {});
   const spreads = h("div", { className: "ak-spreads" });
-  const weights = h("div", { className: "ak-layers", tabIndex: 0, role: "region",
-      "aria-label": "Parameters" });
+  const weights = regionOf("ak-layers", "Parameters");
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
-  const root = h("div", { className: "ak-player ak-live ak-explorer", role: "group",
-      "aria-label": `Explorer of a model with ${layers.length} modules` },
+  const root = groupOf("ak-player ak-live ak-explorer", `Explorer of a model with ${layers.length} modules`,
     h("div", { className: "ak-main" }, tree, picture.node),
     h("div", { className: "ak-desk" }, h("div", { className: "ak-facts" }, title, facts), spreads, weights),
       sentence);
@@ -116,15 +107,14 @@ function render({ model, el }) {
       item.hidden = !seen(layers[k]);
       item.setAttribute("aria-selected", String(k === at));
       item.tabIndex = k === at ? 0 : -1;
-      if (inside(k)) item.setAttribute("aria-expanded", String(!closed.has(layers[k].path)));
-      mark.textContent = inside(k) ? (closed.has(layers[k].path) ? "▸" : "▾") : "";
+      if (inside(k)) item.setAttribute("aria-expanded", String(isOpen(k)));
+      mark.textContent = isOpen(k) ? "▾" : inside(k) ? "▸" : "";
     });
     const { offsetTop: top, offsetHeight: high } = items[at].item;
     if (top < tree.scrollTop || top + high > tree.scrollTop + tree.clientHeight)
       tree.scrollTop = top - tree.clientHeight / 2;
     picture.mark(new Set(layer.path
         ? modules.flatMap((path, id) => (path && liesIn(path, layer.path) ? [`n${id}`] : [])) : []));
-    picture.find();
     title.textContent = layer.path || layer.kind;
     facts.replaceChildren(...layer.facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
     spreads.replaceChildren(...layer.spreads.map((spread) =>
@@ -136,26 +126,17 @@ function render({ model, el }) {
       layer.weights.map(([name, ...cells]) => h("tr", {}, h("th", { scope: "row" }, name),
           ...cells.map((text) => h("td", {}, text))))));
     const told = layer.facts.slice(1).map((fact) => fact.join(" ")).join(", ");
-    const spread = layer.spreads.map(({ title, words }) => `${title}: ${words}`).join(". ");
+    const spread = layer.spreads.map(({ title: of, words }) => `${of}: ${words}`).join(". ");
     sentence.textContent = `${layer.path || "The model"}, ${layer.kind}. ${told}. ${spread}`;
   }
 
-  function follow() {
+  function open() {
     for (const layer of above(layers[chosen()])) closed.delete(layer.path);
     update();
   }
 
-  model.on("change:selected", follow);
-  ownKeys(root, signal);
-  el.append(root);
-  follow();
-
-  return () => {
-    model.off("change:selected", follow);
-    listeners.abort();
-    picture.close();
-    root.remove();
-  };
+  follow(["selected"], open);
+  return begin(root, open);
 }
 
 export default { render };

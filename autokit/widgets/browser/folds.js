@@ -1,12 +1,16 @@
 /**
  * Folded boxes: each stands for many nodes, and shows on its face how many are done and which one is at work.
+ * They open: Python draws the picture anew, as long as it is there to draw, or drew it beforehand.
  *
  * @import { Timeline, View } from "./story.js"
  */
 
-import { s } from "./dom.js";
+import { h, s, setEnabled } from "./dom.js";
+import { groupOf, textButton } from "./parts.js";
 import { nameOf } from "./story.js";
 
+const OPENS_WITHIN = 4000; // milliseconds until a kernel is taken for dead
+const HINT = "This fold opens where its kernel runs; limit= or depth= draws it open from the start.";
 const LETTER = 6.6; // how wide a sign of the line is that tells of the node at work
 
 /** The nodes that a folded box stands for, of "3-9 12". @param {string} text */
@@ -67,4 +71,50 @@ export function makeFolds({ graph, steps }, svg) {
       }
     },
   };
+}
+
+/** @param {any} model @param {import("./view.js").Widget} widget
+ * @param {() => string} nearest what the fold holds that opens where none was clicked */
+export function makeFolding(model, { send, atEnd }, nearest) {
+  const opener = textButton("Open fold", { title: "Open it (Enter)", onclick: () => act.open() });
+  const closer = textButton("Fold again",
+    { title: "Close the last one (Backspace)", onclick: () => act.close() });
+  const hint = h("p", { className: "ak-hint", role: "status" });
+  const node = groupOf("ak-folding", "Folds", hint, opener, closer);
+  let patience = 0;
+
+  /** @returns {string[]} */
+  const opened = () => model.get("_opened") ?? [];
+
+  /** @param {string[]} folds */
+  function ask(folds) {
+    act.arrived();
+    const silent = () => (hint.textContent = HINT);
+    patience = window.setTimeout(silent, OPENS_WITHIN);
+    if (!send({ opened: folds })) silent();
+  }
+
+  const act = {
+    node,
+    /** @param {string} [holds] */
+    open(holds = nearest()) {
+      if (holds) ask([...opened(), holds]);
+    },
+    close() {
+      if (opened().length) ask(opened().slice(0, -1));
+    },
+    show() {
+      const folded = Boolean(nearest());
+      node.hidden = !folded && !opened().length;
+      setEnabled(opener, folded);
+      setEnabled(closer, opened().length > 0);
+    },
+    /** The picture has come, or will not be missed. */
+    arrived() {
+      clearTimeout(patience);
+      hint.textContent = "";
+    },
+  };
+  atEnd(act.arrived);
+  return act;
 }

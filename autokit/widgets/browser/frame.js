@@ -19,11 +19,9 @@ function scrollerOf(root) {
   return found;
 }
 
-/**
- * Tell the style sheet how many pixels of height the stage may have, and Python in how much room to draw.
+/** Tell the style sheet how many pixels of height the stage may have, and Python in how much room to draw.
  * @param {HTMLElement} root the player @param {HTMLElement[]} under what stands below its stage
- * @param {(room: [number, number]) => void} onRoom hears how much room a picture has, when that is another
- */
+ * @param {(room: [number, number]) => void} onRoom hears how much room a picture has, when that is another */
 export function fitWindow(root, under, onRoom) {
   let scroller = /** @type {HTMLElement | null} */ (null);
   let room = 0;

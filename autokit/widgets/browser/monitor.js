@@ -4,13 +4,14 @@
  * Python sends what it measured some times a second, as 4-byte floats; here it is drawn. When the run ends
  * nothing more comes, and what was drawn last stays.
  *
- * @typedef {{ sentence: string, loss: string, rate: string, title: string, powers: boolean,
- *   constant: boolean, rows: string[][] }} Told
+ * @typedef {{ sentence: string, loss: string, rate: string, title: string, powers: boolean, constant:
+ *   boolean, rows: string[][] }} Told
  */
 
-import { drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, s, setterOf } from "./dom.js";
-import { ownKeys } from "./keys.js";
+import { drawnIn, extent, makeChart } from "./chart.js";
+import { h, s, tableOf } from "./dom.js";
+import { drawnRow, groupOf, markChosen, regionOf } from "./parts.js";
+import { makeView } from "./view.js";
 
 const READ_OUT = 5000; // milliseconds between two sentences for who listens
 const COLOURS = 6;
@@ -28,17 +29,16 @@ export function rowsOf(view, columns) {
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
-  const listeners = new AbortController();
-  const { signal } = listeners;
+  const { signal, set, follow, begin, atEnd } = makeView({ model, el });
   /** @type {string[]} */ const layers = model.get("_layers");
   let read = -Infinity;
   let frame = 0;
 
   const select = (/** @type {string} */ layer) =>
-    setterOf(model)({ selected: model.get("selected") === layer ? "" : layer });
+    set({ selected: model.get("selected") === layer ? "" : layer });
 
   const alarm = h("p", { className: "ak-alarm", role: "alert", hidden: true });
-  const bar = h("div", { className: "ak-bar" }, h("div", {}));
+  const bar = h("div", { className: "ak-bar", role: "progressbar", "aria-label": "Steps" }, h("div"));
   const facts = ["Step", "Loss", "Learning rate"].map((name) => ({ name, value: h("b", {}, "—") }));
   const state = h("span", { className: "ak-phase" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
@@ -48,18 +48,13 @@ function render({ model, el }) {
     return { seat, head, node: h("section", { "aria-label": title }, head, seat) };
   });
   const desk = h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node));
-  const body = h("tbody", {});
-  const table = h("table", {}, h("caption", { className: "ak-unseen" }, "Layers at the step measured last"),
-    h("thead", {}, h("tr", {}, ...["Layer", "Gradient norm", "Update ÷ weights", "Dead units"]
-        .map((name) => h("th", { scope: "col" }, name)))), body);
-  const root = h("div", { className: "ak-player ak-live ak-monitor", role: "group",
-      "aria-label": "Monitor of a training run" },
-    alarm,
+  const table = tableOf(h("span", { className: "ak-unseen" }, "Layers at the step measured last"),
+    ["Layer", "Gradient norm", "Update ÷ weights", "Dead units"], []);
+  const [body] = table.tBodies;
+  const root = groupOf("ak-player ak-live ak-monitor", "Monitor of a training run", alarm,
     h("div", { className: "ak-progress" }, state,
       ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
-    bar,
-    desk, h("div", { className: "ak-layers", tabIndex: 0, role: "region", "aria-label": "Layers" }, table),
-      sentence);
+    bar, desk, regionOf("ak-layers", "Layers", table), sentence);
 
   /** The colour and the dashes of a layer's line. @param {number} k */
   const look = (k) => ({ "data-way": String(k % COLOURS),
@@ -81,16 +76,14 @@ function render({ model, el }) {
     const chart = makeChart({ width: Math.max(250, seat.clientWidth || 400), height: 200, y: [low, high],
       x: [first, Math.max(last, first + 1, model.get("total"))], names: ["step", ""],
       label: String(head.textContent), power: powers });
-    if (guide !== undefined)
-      chart.inner.append(s("path",
-        { class: "ak-guide", d: linePath([[first, guide], [last, guide]], chart.px, chart.py) }));
+    if (guide !== undefined) chart.inner.append(chart.line("ak-guide", [[first, guide], [last, guide]]));
     const many = shown[0].length - 1;
     for (let k = 0; k < many; k += 1) {
-      const line = s("path", { class: layered ? "ak-line-of" : "ak-curve",
-        d: linePath(shown.map((row) => [Number(row[0]), row[k + 1]]), chart.px, chart.py) });
+      const points = shown.map((row) => /** @type {const} */ ([Number(row[0]), row[k + 1]]));
+      const line = chart.line(layered ? "ak-line-of" : "ak-curve", points);
       if (layered) {
         for (const [name, value] of Object.entries(look(k))) line.setAttribute(name, value);
-        line.dataset.layer = layers[k];
+        line.dataset.name = layers[k];
         line.append(s("title", {}, layers[k]));
       }
       chart.inner.append(line);
@@ -114,8 +107,6 @@ function render({ model, el }) {
     [`${steps.toLocaleString("en")}${of}`, told.loss, told.rate]
       .forEach((text, k) => (facts[k].value.textContent = text));
     bar.hidden = !total;
-    bar.setAttribute("role", "progressbar");
-    bar.setAttribute("aria-label", "Steps");
     bar.setAttribute("aria-valuemax", String(total || 1));
     bar.setAttribute("aria-valuenow", String(Math.min(steps, total)));
     bar.firstElementChild.style.width = `${total ? Math.min(100, (100 * steps) / total) : 0}%`;
@@ -128,34 +119,24 @@ function render({ model, el }) {
     charts[0].node.setAttribute("aria-label", told.title);
     charts[1].node.hidden = told.constant;
     desk.dataset.count = told.constant ? "3" : "4";
-    drawAll();
+    draw(charts[0], rowsOf(model.get("_losses"), 2), { powers: told.powers });
+    if (!told.constant) draw(charts[1], rowsOf(model.get("_rates"), 2), { floor: 0 });
+    const layered = { powers: true, layered: true };
+    draw(charts[2], rowsOf(model.get("_norms"), 1 + layers.length), layered);
+    draw(charts[3], rowsOf(model.get("_ratios"), 1 + layers.length), { ...layered, guide: -3 });
     list(told.rows);
     mark();
   }
 
-  function drawAll() {
-    const { powers, constant } = model.get("_told");
-    draw(charts[0], rowsOf(model.get("_losses"), 2), { powers });
-    if (!constant) draw(charts[1], rowsOf(model.get("_rates"), 2), { floor: 0 });
-    const layered = { powers: true, layered: true };
-    draw(charts[2], rowsOf(model.get("_norms"), 1 + layers.length), layered);
-    draw(charts[3], rowsOf(model.get("_ratios"), 1 + layers.length), { ...layered, guide: -3 });
-  }
-
   /** The table: its buttons stay, so that the keyboard keeps its place. @param {string[][]} rows */
   function list(rows) {
-    if ([...body.rows].map((row) => row.dataset.layer).join("\n") !== rows.map((row) => row[0]).join("\n")) {
+    if ([...body.rows].map((row) => row.dataset.name).join("\n") !== rows.map((row) => row[0]).join("\n")) {
       body.replaceChildren(...rows.map(([name]) => {
         const k = layers.indexOf(name);
         const swatch = s("svg", { class: "ak-swatch", viewBox: "0 0 24 8", width: 24, height: 8,
             "aria-hidden": "true" });
         if (k >= 0) swatch.append(s("path", { class: "ak-line-of", d: "M0,4H24", ...look(k) }));
-        const button = h("button", { type: "button", className: "ak-link", "aria-pressed": "false" }, name);
-        button.addEventListener("click", () => select(name), { signal });
-        const row = h("tr", {}, h("th", { scope: "row" }, swatch, k >= 0 ? button : name), h("td", {}),
-          h("td", {}), h("td", {}));
-        row.dataset.layer = name;
-        return row;
+        return drawnRow(name, swatch, 3, k >= 0 ? () => select(name) : null);
       }));
     }
     rows.forEach((cells, k) => cells.slice(1)
@@ -164,35 +145,17 @@ function render({ model, el }) {
       .toggleAttribute("data-wrong", Boolean(dead) && !dead.startsWith("0 ")));
   }
 
-  function mark() {
-    const chosen = model.get("selected");
-    root.toggleAttribute("data-chosen", layers.includes(chosen));
-    for (const each of root.querySelectorAll("[data-layer]")) {
-      each.toggleAttribute("data-mark", each.dataset.layer === chosen);
-      each.querySelector("button")?.setAttribute("aria-pressed", String(each.dataset.layer === chosen));
-    }
-  }
+  const mark = () => markChosen(root, model.get("selected"), layers.includes(model.get("selected")));
 
   const later = () => {
     cancelAnimationFrame(frame); // the traits of one message come one by one
     frame = requestAnimationFrame(tell);
   };
-  const events = ["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"]
-    .map((name) => `change:${name}`);
-  for (const event of events) model.on(event, later);
-  model.on("change:selected", mark);
-  ownKeys(root, signal);
-  el.append(root);
+  follow(["steps", "total", "running", "alarm", "_told", "_losses", "_norms", "_ratios", "_rates"], later);
+  follow(["selected"], mark);
+  atEnd(() => cancelAnimationFrame(frame));
   drawnIn(desk, later, signal);
-  tell();
-
-  return () => {
-    for (const event of events) model.off(event, later);
-    model.off("change:selected", mark);
-    cancelAnimationFrame(frame);
-    listeners.abort();
-    root.remove();
-  };
+  return begin(root, tell);
 }
 
 export default { render };

@@ -22,9 +22,10 @@ export function factorOf({ local }, number) {
 }
 
 /** @param {Timeline} timeline @param {SVGSVGElement} svg
+ * @param {{ left: number, top: number, width: number, height: number }} paper
  * @param {ReturnType<typeof import("./camera.js").makeCamera>} camera
  * @param {(name: string) => Element | undefined} find */
-export function makeMotion(timeline, svg, camera, find) {
+export function makeMotion(timeline, svg, paper, camera, find) {
   const onward = slopesOf(timeline) === "Tangent";
   /** @type {Set<() => void>} */ const moving = new Set();
   /** @type {Element | null} */ let factor = null;
@@ -90,11 +91,10 @@ export function makeMotion(timeline, svg, camera, find) {
     const { width, height } = text.getBBox();
     const ground = { x: -width / 2 - 7, y: -height / 2 - 4, width: width + 14, height: height + 8 };
     for (const [key, value] of Object.entries(ground)) plate.setAttribute(key, String(value));
-    const [left, top, wide, tall] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
     /** On the paper. @param {number} at @param {number} low @param {number} room @param {number} size */
     const kept = (at, low, room, size) =>
       Math.max(low + size / 2 + 9, Math.min(at, low + room - size / 2 - 9));
-    const [over, down] = [kept(x, left, wide, width), kept(y, top, tall, height)];
+    const [over, down] = [kept(x, paper.left, paper.width, width), kept(y, paper.top, paper.height, height)];
     factor?.setAttribute("transform", `translate(${over} ${down})`);
   }
 

@@ -9,6 +9,7 @@
 
 import { h, s } from "./dom.js";
 import { bracketed, numberOf, withMinus } from "./numbers.js";
+import { toggleButton } from "./parts.js";
 import { nameOf, pathsTo } from "./story.js";
 
 const MOST = 6;
@@ -25,8 +26,7 @@ export function productAlong(path, state) {
   return { factors: factors.map(bracketed), product: withMinus(text) };
 }
 
-/**
- * @param {Timeline} timeline @param {(name: string) => Element | undefined} find an element of the picture
+/** @param {Timeline} timeline @param {(name: string) => Element | undefined} find an element of the picture
  */
 export function makePaths(timeline, find) {
   let followed = ""; // "n3" for all ways to it, "n3 1" for the second of them
@@ -76,15 +76,14 @@ export function makePaths(timeline, find) {
       if (!paths.length) return [];
       /** @param {string} what @param {string} text @param {number | null} only */
       const toggle = (what, text, only) => {
-        const button = h("button",
-          { type: "button", className: "ak-button ak-toggle ak-way",
-          "aria-pressed": String(followed === what) }, text);
+        const button = toggleButton(text,
+          { className: "ak-button ak-toggle ak-way", "aria-pressed": String(followed === what) });
         if (only !== null) button.dataset.way = String(only);
-        button.addEventListener("click", () => {
+        button.onclick = () => {
           followed = followed === what ? "" : what;
           draw(followed ? paths : [], only);
           again();
-        });
+        };
         return button;
       };
       const ways = timeline.ways?.find((each) => each.node === node.id);
@@ -101,9 +100,8 @@ export function makePaths(timeline, find) {
       const more = count > paths.length
         ? [h("dd", {}, `and ${(count - paths.length).toLocaleString("en")} more ways`)] : [];
       const sums = ways?.sums?.map(bracketed).join(" + ");
-      const together = sums
-        ? [h("dd", {},
-          "Element by element they add up to the gradient, and so do the sums over their elements:",
+      const together = sums ? [h("dd", {},
+        "Element by element they add up to the gradient, and so do the sums over their elements:",
         h("code", { className: "ak-product" }, `${sums} = ${ways.total}`))] : [];
       const all = count > 1 ? [h("dd", {}, toggle(element, "Follow all at once", null))] : [];
       return [h("dt", {}, count > 1 ? "The gradient is the sum over these ways" : "The way of the gradient"),

@@ -1,26 +1,23 @@
 /**
  * The graph's picture where it is not played but followed: it shows the state that Python sends.
  *
- * @typedef {Record<string, Record<string, string | number | null>>} Shown for each element, the value of
- *   each field
+ * @typedef {Record<string, Record<string, string | number | null>>} Shown for each element, the value of each
+ *   field
  */
 
 import { makeCamera } from "./camera.js";
-import { h, iconButton, ICONS, listening, s, write } from "./dom.js";
+import { h, listening, s, write } from "./dom.js";
+import { drawingOf } from "./drawing.js";
 import { heldBy } from "./folds.js";
+import { zoomButtons } from "./parts.js";
 import { flowOf } from "./story.js";
 
-/**
- * @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
+/** @param {string} markup an SVG @param {string} name what the picture is, for who does not see it
  * @param {(element: string) => void} onSelect called with an element's name, or with ""
- * @param {AbortSignal} signal @param {boolean} [whole] whether all of it is shown, however small it gets
- */
+ * @param {AbortSignal} signal @param {boolean} [whole] whether all of it is shown, however small it gets */
 export function makePicture(markup, name, onSelect, signal, whole = false) {
   const stage = h("div", { className: "ak-stage" });
-  const zooms = [iconButton(ICONS.minus, "Zoom out"), iconButton(ICONS.plus, "Zoom in"),
-    iconButton(ICONS.fit, "Fit the whole graph")];
-  const node = h("div", { className: "ak-picture" }, stage,
-    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, ...zooms));
+  const node = h("div", { className: "ak-picture" }, stage, zoomButtons(() => camera));
   /** @type {Map<string, Element>} */ let elements = new Map();
   /** @type {any} */ let camera = null;
   /** @type {AbortController | null} */ let listeners = null;
@@ -28,29 +25,22 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
 
   /** What is marked; of much its beginning. */
   function attended() {
-    if (whole) return [];
     const marked = [...stage.querySelectorAll("[data-selected]")]
       .map((group) => group.getAttribute("data-element") ?? group.getAttribute("data-node") ?? "");
     return marked.length > 6 ? marked.slice(0, 1) : marked;
   }
 
-  /** @param {string} next */
-  function replace(next) {
+  function close() {
     listeners?.abort();
     camera?.close();
+  }
+
+  /** @param {string} next */
+  function replace(next) {
+    close();
     listeners = new AbortController();
-    const parsed = new DOMParser().parseFromString(next, "image/svg+xml");
-    if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg")
-      throw new Error("autokit: the picture is no well-formed SVG");
-    const svg = /** @type {SVGSVGElement} */
-      (document.importNode(/** @type {any} */ (parsed.documentElement), true));
-    const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
-    for (const gone of ["width", "height"]) svg.removeAttribute(gone);
-    svg.setAttribute("role", "img");
+    const { svg, paper } = drawingOf(next, stage);
     svg.setAttribute("aria-label", name);
-    svg.querySelector(":scope > title")?.remove();
-    stage.style.setProperty("--ak-width", String(width));
-    stage.style.setProperty("--ak-height", String(height));
     for (const fold of svg.querySelectorAll("[data-holds]"))
       fold.setAttribute("data-node", `n${heldBy(fold.getAttribute("data-holds") ?? "").at(-1)}`);
     stage.replaceChildren(svg);
@@ -62,15 +52,12 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
     }
     elements = new Map([...svg.querySelectorAll("[data-element]")]
       .map((group) => [group.getAttribute("data-element") ?? "", group]));
-    camera = makeCamera(svg, stage, { left, top, width, height },
-      () => ({ must: attended() }),
+    camera = makeCamera(svg, stage, paper, () => ({ must: whole ? [] : attended() }),
       (element) => elements.get(element) ?? svg.querySelector(`[data-node="${element}"]`) ?? undefined,
       onSelect, listening(listeners.signal));
   }
 
-  zooms[0].addEventListener("click", () => camera.zoom(0.8), { signal });
-  zooms[1].addEventListener("click", () => camera.zoom(1.25), { signal });
-  zooms[2].addEventListener("click", () => camera.fit(), { signal });
+  signal.addEventListener("abort", close);
   replace(markup);
 
   return {
@@ -78,8 +65,8 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
     replace,
     /** Show values, gradients and what flows.
      * @param {Shown} state
-     * @param {Record<string, Record<string, string>>} thumbnails SVG elements, by element and part */
-    show(state, thumbnails) {
+     * @param {Record<string, Record<string, string>>} [thumbnails] SVG elements, by element and part */
+    show(state, thumbnails = {}) {
       const flows = Object.values(state).map((fields) => flowOf(fields.flow).magnitude)
         .filter(Number.isFinite);
       const strongest = Math.max(0, ...flows);
@@ -119,19 +106,15 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
         }
       }
     },
-    /** Mark nodes, and the folded boxes that stand for some of them. @param {Set<string>} marked */
+    /** Mark nodes, and the folded boxes that stand for some of them, and bring them into view.
+     * @param {Set<string>} marked */
     mark(marked) {
       for (const [element, group] of elements) group.toggleAttribute("data-selected", marked.has(element));
       for (const fold of stage.querySelectorAll("[data-holds]")) {
         fold.toggleAttribute("data-selected", heldBy(fold.getAttribute("data-holds") ?? "")
           .some((id) => marked.has(`n${id}`)));
       }
-    },
-    /** Bring what is marked into view. */
-    find: () => camera.follow(attended(), 0),
-    close() {
-      listeners?.abort();
-      camera?.close();
+      if (!whole) camera.follow(attended(), 0);
     },
   };
 }

@@ -1,15 +1,14 @@
 /**
  * The player: plays a timeline in the browser, forward and then backward.
  *
- * Python draws the picture and tells the story; these files move through them.
- * They insert the SVG as it comes and, at step k, make it show the state that
- * `Timeline.state(k)` has in Python: the texts and the status of each element.
- * On top of that come the motion from one step to the next, the caption, the
+ * Python draws the picture and tells the story; these files move through them. They insert the SVG as it
+ * comes and, at step k, make it show the state that `Timeline.state(k)` has in Python: the texts and the
+ * status of each element. On top of that come the motion from one step to the next, the caption, the
  * controls, the details of a node, the table and the questions.
  *
- * Each file is one part of the screen or of the story, and this one joins the
- * parts to the model. They share no state beyond it, so many players can stand
- * in one notebook. Python sends all files to the browser as one.
+ * Each file is one part of the screen or of the story, and this one joins the parts to the model. They share
+ * no state beyond it, so many players can stand in one notebook. Python sends all files to the browser as
+ * one.
  *
  * @import { Grain, Timeline, View } from "./story.js"
  */
@@ -18,19 +17,20 @@ import { makeCaption } from "./caption.js";
 import { makeControls } from "./controls.js";
 import { makeElements, makeTip } from "./cells.js";
 import { makeCollapse } from "./collapse.js";
-import { makeFolding } from "./folding.js";
+import { makeFolding } from "./folds.js";
 import { makePanel } from "./details.js";
 import { h, iconButton, ICONS, listening } from "./dom.js";
 import { fitWindow } from "./frame.js";
-import { ownKeys } from "./keys.js";
 import { makeLegend } from "./legend.js";
 import { makeLights } from "./lit.js";
 import { dwell } from "./pace.js";
+import { groupOf, zoomButtons } from "./parts.js";
 import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
 import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, stop, walker, whyNot } from "./story.js";
 import { makeTable } from "./table.js";
+import { isPressing, makeView } from "./view.js";
 
 const PAN = 60; // pixels that a key moves the picture by
 
@@ -38,32 +38,13 @@ const PAN = 60; // pixels that a key moves the picture by
 function render({ model, el }) {
   /** @type {Timeline} */ const timeline = model.get("_timeline");
   const count = timeline.steps.length;
-  const listeners = new AbortController();
-  const on = listening(listeners.signal);
+  const widget = makeView({ model, el });
+  const { on, set } = widget;
   const asked = questions(timeline);
   const states = walker(timeline);
   let predicting = false;
   let timer = 0;
   let before = -1; // the step shown last
-
-  /** @param {Record<string, any>} traits */
-  function set(traits) {
-    for (const [name, value] of Object.entries(traits)) model.set(name, value);
-    try {
-      model.save_changes();
-    } catch {
-      // The kernel is gone; the player is not.
-    }
-  }
-
-  /** @param {Record<string, any>} message */
-  function tell(message) {
-    try {
-      model.send(message);
-    } catch {
-      // Without a kernel the picture stays as it is.
-    }
-  }
 
   const grain = () => /** @type {Grain} */ (model.get("grain"));
   const here = () => stop(timeline, grain(), model.get("step"));
@@ -106,16 +87,10 @@ function render({ model, el }) {
       if (predicting && grain() === "coarse") act.grain("fine");
       if (!predicting) caption.cancel();
     },
-    program() {
-      program.node.hidden = !program.node.hidden;
-      controls.program.setAttribute("aria-pressed", String(!program.node.hidden));
-      update();
-    },
+    program: () => toggle(program.node, controls.program),
     table() {
-      table.node.hidden = !table.node.hidden;
-      picture.hidden = !table.node.hidden;
-      controls.table.setAttribute("aria-pressed", String(!table.node.hidden));
-      update();
+      picture.hidden = table.node.hidden;
+      toggle(table.node, controls.table);
     },
     /** @param {1 | -1} direction */
     chapter(direction) {
@@ -154,6 +129,13 @@ function render({ model, el }) {
     },
   };
 
+  /** Show a part, or hide it. @param {HTMLElement} part @param {Element} button */
+  function toggle(part, button) {
+    part.hidden = !part.hidden;
+    button.setAttribute("aria-pressed", String(!part.hidden));
+    update();
+  }
+
   let drawing = new AbortController();
   const draw = () => makeStage(timeline, model.get("_svg"), model.get("_shortened"), act.hit,
     listening(drawing.signal));
@@ -168,48 +150,41 @@ function render({ model, el }) {
   const program = makeProgram(timeline, act.jump);
   const table = makeTable(timeline, act.select);
 
-  const zoomIn = iconButton(ICONS.plus, "Zoom in", "+");
-  const zoomOut = iconButton(ICONS.minus, "Zoom out", "−");
   const full = iconButton(ICONS.full, "Full screen", "F");
   full.hidden = !document.fullscreenEnabled;
   controls.program.hidden = program.empty;
-  const zoomFit = iconButton(ICONS.fit, "Fit the whole graph", "0");
   const listId = `autokit-${Math.random().toString(36).slice(2)}`;
   const places =
     new Map(timeline.graph.nodes.map((n) => [n.operation ? `${nameOf(n)}: ${n.operation}` : nameOf(n),
         `n${n.id}`]));
   for (const line of linesOf(timeline))
     places.set(`line ${line.line}: ${line.text.trim()}`, `n${line.nodes.at(-1)}`);
-  const search = h("input",
-    { type: "search", className: "ak-search", placeholder: "Find a node or line",
+  const search = h("input", { type: "search", className: "ak-search", placeholder: "Find a node or line",
     "aria-label": "Find a node or line", autocomplete: "off", spellcheck: false });
   search.setAttribute("list", listId);
   const options = h("datalist", { id: listId }, ...[...places.keys()].map((value) => h("option", { value })));
-  const folding = makeFolding(model,
-    () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]), on);
+  const folding = makeFolding(model, widget,
+    () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]));
   const picture = h("div", { className: "ak-picture" }, stage.node,
     h("div", { className: "ak-tools" }, h("div", { className: "ak-find" }, search, options), makeLegend(),
-      folding.node),
-    h("div", { className: "ak-zoom", role: "group", "aria-label": "Zoom" }, zoomOut, zoomIn, zoomFit, full));
+      folding.node), zoomButtons(() => stage, ["−", "+", "0"], full));
   const collapse = makeCollapse(picture);
   makeTip(picture, elements, on);
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
-  const root = h("div", { className: "ak-player", tabIndex: 0, role: "group",
-    "aria-label": `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, `
+  const root = groupOf("ak-player",
+    `Animation of a computation: ${nodes} node${nodes === 1 ? "" : "s"}, `
       + `${count} step${count === 1 ? "" : "s"}. Left and right step, up and down go from node to node, `
-      + "with Shift they move the picture, Space plays." },
-  h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node,
+      + "with Shift they move the picture, Space plays.",
+    h("div", { className: "ak-main" }, program.node, picture, table.node, panel.node), caption.node,
     controls.node, panel.said);
+  root.tabIndex = 0;
 
-  on(zoomIn, "click", () => stage.zoom(1.25));
-  on(zoomOut, "click", () => stage.zoom(0.8));
-  on(zoomFit, "click", () => stage.fit());
   on(full, "click", act.full);
   on(document, "fullscreenchange", () => {
-    full.setAttribute("aria-label", document.fullscreenElement === root ? "Leave full screen"
-      : "Full screen");
-    full.title = `${full.getAttribute("aria-label")} (F)`;
+    const name = document.fullscreenElement === root ? "Leave full screen" : "Full screen";
+    full.setAttribute("aria-label", name);
+    full.title = `${name} (F)`;
   });
 
   let sought = "";
@@ -232,47 +207,35 @@ function render({ model, el }) {
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
   });
 
-  ownKeys(root, listeners.signal);
   const frame = fitWindow(root, [caption.node, controls.node], (room) => {
-    if (!stage.isWhole()) tell({ room }); // it may be larger in the other direction
+    if (!stage.isWhole()) widget.send({ room }); // it may be larger in the other direction
   });
 
   on(root, "keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = /** @type {HTMLElement} */ (event.target);
-    const typing = target.matches("select, textarea, input:not([type=range])");
+    const target = /** @type {HTMLInputElement} */ (event.target);
     if (event.key === "Escape") {
       if (caption.asking()) {
         caption.cancel();
         root.focus({ preventScroll: true });
       } else if (!caption.fold()) act.select("");
-      return;
-    }
-    if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
+    } else if (event.key === "Enter" && target.matches("input:not([type=range])") && !event.isComposing) {
       // JupyterLab cancels the line break by which a browser sends a form or tells of a change
       event.preventDefault();
-      return target === search ? findNode() : /** @type {HTMLInputElement} */ (target).form?.requestSubmit();
+      if (target === search) findNode();
+      else target.form?.requestSubmit();
     }
-    if (typing || ([" ", "Enter"].includes(event.key) && target.matches("button, summary, a, [role=grid] *")))
-      return;
-    /** @type {Record<string, () => unknown>} */
-    const keys = {
-      ArrowRight: act.next, ArrowLeft: act.back, " ": act.play, Home: act.first, End: act.last,
-      Enter: () => folding.open(), Backspace: () => folding.close(),
-      ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
-      PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
-      ShiftArrowRight: () => stage.pan(-PAN, 0), ShiftArrowLeft: () => stage.pan(PAN, 0),
-        ShiftArrowDown: () => stage.pan(0, -PAN), ShiftArrowUp: () => stage.pan(0, PAN),
-      "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8),
-        0: () => stage.fit(),
-    };
-    const key = event.shiftKey && event.key.startsWith("Arrow") ? `Shift${event.key}` : event.key;
-    const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    if (!action) return;
-    event.preventDefault();
-    event.stopPropagation();
-    action();
   });
+  widget.answer(root, {
+    ...controls.keys, Enter: () => folding.open(), Backspace: () => folding.close(),
+    ArrowDown: () => act.walk(1), ArrowUp: () => act.walk(-1), f: act.full,
+    PageDown: () => act.chapter(1), PageUp: () => act.chapter(-1),
+    ShiftArrowRight: () => stage.pan(-PAN, 0), ShiftArrowLeft: () => stage.pan(PAN, 0),
+    ShiftArrowDown: () => stage.pan(0, -PAN), ShiftArrowUp: () => stage.pan(0, PAN),
+    "+": () => stage.zoom(1.25), "=": () => stage.zoom(1.25), "-": () => stage.zoom(0.8),
+    0: () => stage.fit(),
+  }, (event) => isPressing(event)
+    || /** @type {Element} */ (event.target).matches("select, textarea, input:not([type=range])"));
 
   /** Show what the model says. */
   function update() {
@@ -282,8 +245,7 @@ function render({ model, el }) {
     const speed = model.get("speed");
     /** @type {View} */
     const view = { step, grain: grain(), selected: model.get("selected"),
-      playing: model.get("playing"), speed,
-      state: count ? states(step) : {}, chapter,
+      playing: model.get("playing"), speed, state: count ? states(step) : {}, chapter,
       lit: timeline.steps.slice(chapter?.first ?? step, step + 1), arrived: step === before ? "" : forward
         ? "forward" : "otherwise", covered: 0 };
     root.style.setProperty("--ak-pace", `${Math.round(220 / speed)}ms`);
@@ -293,10 +255,8 @@ function render({ model, el }) {
     schedule();
   }
 
-  /**
-   * The clock. Every view of a model has its own, and each is set anew whenever the step changes:
-   * the first to ring moves all of them on, so two views never step twice.
-   */
+  /** The clock. Every view of a model has its own, and each is set anew whenever the step changes: the first
+   * to ring moves all of them on, so two views never step twice. */
   function schedule() {
     clearTimeout(timer);
     if (!model.get("playing")) return;
@@ -319,25 +279,14 @@ function render({ model, el }) {
     requestAnimationFrame(() => requestAnimationFrame(() => stage.find(model.get("selected"))));
   }
 
-  const events = ["step", "playing", "selected", "speed", "grain"].map((name) => `change:${name}`);
-  for (const event of events) model.on(event, update);
-  model.on("change:_svg", redraw);
-  el.append(root);
-  update();
-
-  return () => {
-    for (const event of events) model.off(event, update);
-    model.off("change:_svg", redraw);
-    listeners.abort();
+  widget.follow(["step", "playing", "selected", "speed", "grain"], update);
+  widget.follow(["_svg"], redraw);
+  widget.atEnd(() => {
     drawing.abort();
-    folding.arrived();
-    elements.close();
     clearTimeout(timer);
-    stage.close();
-    collapse.close();
-    frame.close();
-    root.remove();
-  };
+    for (const part of [elements, stage, collapse, frame]) part.close();
+  });
+  return widget.begin(root, update);
 }
 
 export { dwell, flowOf, isRight, pathsTo, productAlong, questions, walker, whyNot };

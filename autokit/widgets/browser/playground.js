@@ -7,19 +7,19 @@
  *
  * @typedef {{ name: string, low: number, high: number, step: number, nudge: boolean }} Input the nudge is the
  *   secant's step
- * @typedef
- *   {{ at: Record<string, number>, value: string, gradients: Record<string, string>, sentence: string,
+ * @typedef {{ at: Record<string, number>, value: string, gradients: Record<string, string>, sentence: string,
  *   problem: string, secant: { value: number | null, slope: number | null, text: string, words: string },
  *   state: import("./picture.js").Shown, thumbnails: Record<string, Record<string, string>> }} Moment
  * @typedef {{ kind: "curve", names: string[], values: (number | null)[] }} Curve
  * @typedef {{ kind: "contour", names: string[], values: (number | null)[][], levels: number[] }} Contour
  */
 
-import { contourLines, drawnIn, extent, linePath, makeChart } from "./chart.js";
-import { h, s, setterOf } from "./dom.js";
-import { ownKeys } from "./keys.js";
+import { contourLines, drawnIn, extent, makeChart, stand } from "./chart.js";
+import { h, s } from "./dom.js";
 import { withMinus } from "./numbers.js";
+import { groupOf, slider, textButton } from "./parts.js";
 import { makePicture } from "./picture.js";
+import { makeView } from "./view.js";
 
 const PATIENCE = 2500; // milliseconds until the kernel is said not to answer
 const SETTLED = 500; // and until a moment that rests is read out
@@ -30,34 +30,24 @@ const snapped = ({ low, high, step }, value) => Math.max(low, Math.min(high,
 
 /** A slider with a field for its number, and what is told beside it, as the gradient.
  * @param {Input} input @param {string} told @param {(value: number) => void} onMove
- * @param {AbortSignal} signal */
-function makeSlider(input, told, onMove, signal) {
+ * @param {import("./view.js").Widget} widget */
+function makeSlider(input, told, onMove, { on, answer }) {
   const { name, low, high, step } = input;
-  const range = h("input", { type: "range", min: low, max: high, step, className: "ak-slide",
-      "aria-label": name });
+  const range = slider(name, { min: low, max: high, step }, onMove);
   const field = h("input", { type: "number", min: low, max: high, step, className: "ak-exact",
       "aria-label": `${name}, as a number` });
   const gradient = h("output", { className: "ak-slope" });
   const node = h("div", { className: "ak-input" }, h("span", { className: "ak-input-name" }, name),
-    range, field,
-    h("span", { className: "ak-slope-label" }, told), gradient);
-  range.addEventListener("input", () => onMove(Number(range.value)), { signal });
+    range, field, h("span", { className: "ak-slope-label" }, told), gradient);
   const kept = (/** @type {number} */ value) => Math.max(low, Math.min(high, value));
   const enter = () => field.value !== "" && onMove(kept(Number(field.value)));
-  field.addEventListener("change", enter, { signal });
+  on(field, "change", enter);
   // JupyterLab takes these keys from the browser, so that they are ours to answer.
-  node.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    /** @type {Record<string, number>} */
-    const moves = { ArrowUp: 1, ArrowDown: -1,
-      ...(event.target === range ? { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10 } : {}) };
-    const move = moves[event.key];
-    if (move) onMove(snapped(input, Number(range.value) + move * step));
-    else if (event.key === "Enter" && event.target === field && !event.shiftKey) enter();
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  }, { signal });
+  const by = (/** @type {number} */ steps) => () =>
+    onMove(snapped(input, Number(range.value) + steps * step));
+  answer(range, { ArrowRight: by(1), ArrowLeft: by(-1), PageUp: by(10), PageDown: by(-10) });
+  answer(field, { Enter: enter }, (event) => event.shiftKey);
+  answer(node, { ArrowUp: by(1), ArrowDown: by(-1) });
   return {
     node, range, field,
     /** @param {number} value @param {string} slope in words @param {number | null} size */
@@ -81,8 +71,8 @@ export function arrowEnd(place, slope, ends) {
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
-  const listeners = new AbortController();
-  const { signal } = listeners;
+  const widget = makeView({ model, el });
+  const { signal, on, set, follow, begin, atEnd } = widget;
   /** @type {Input[]} */ const all = model.get("_inputs");
   const inputs = all.filter((input) => !input.nudge);
   const nudge = all.find((input) => input.nudge);
@@ -91,8 +81,6 @@ function render({ model, el }) {
   let waiting = 0;
   let resting = 0;
 
-  const set = setterOf(model);
-
   /** @param {Record<string, number>} places */
   function move(places) {
     set(places);
@@ -100,29 +88,26 @@ function render({ model, el }) {
   }
   const told = (/** @type {Input} */ input) =>
     input.nudge ? "secant" : `∂${name.length > 8 ? "f" : name}/∂${input.name}`;
-  const sliders = all.map((input) => makeSlider(input, told(input), (value) => move({ [input.name]: value }),
-    signal));
+  const sliders = all.map((input) =>
+    makeSlider(input, told(input), (value) => move({ [input.name]: value }), widget));
   const picture = makePicture(model.get("_svg"), "The graph of the function, with its values and gradients",
     (element) => set({ selected: element }), signal, true);
   const value = h("output", { className: "ak-result" });
-  const reset = h("button", { type: "button", className: "ak-button" }, "Back to the start");
+  const start = Object.fromEntries(all.map((input) => [input.name, model.get(input.name)]));
+  const reset = textButton("Back to the start", { onclick: () => move(start) });
   const note = h("p", { className: "ak-note", role: "status" });
   const sentence = h("p", { className: "ak-unseen", "aria-live": "polite" });
   const seat = h("div", { className: "ak-seat" });
   const difference = h("p", { className: "ak-difference", hidden: !nudge });
   const counted = inputs.length === 1 ? "an input" : `${inputs.length} inputs`;
-  const root = h("div", { className: "ak-player ak-live ak-playground", role: "group",
-    "aria-label": `Playground of ${name} with ${counted}: ${inputs.map((i) => i.name).join(", ")}` },
+  const names = inputs.map((input) => input.name).join(", ");
+  const root = groupOf("ak-player ak-live ak-playground", `Playground of ${name} with ${counted}: ${names}`,
     h("div", { className: "ak-main" }, picture.node),
     h("div", { className: "ak-desk" },
       h("div", { className: "ak-sliders" },
-        h("p", { className: "ak-headline" },
-          h("span", {}, `${name}(${inputs.map((input) => input.name).join(", ")}) = `), value),
-        ...sliders.map((slider) => slider.node), difference, h("div", { className: "ak-row" }, reset), note,
-        sentence),
-      seat));
-  const start = Object.fromEntries(all.map((input) => [input.name, model.get(input.name)]));
-  reset.addEventListener("click", () => move(start), { signal });
+        h("p", { className: "ak-headline" }, h("span", {}, `${name}(${names}) = `), value),
+        ...sliders.map(({ node }) => node), difference, h("div", { className: "ak-row" }, reset), note,
+        sentence), seat));
 
   // ---- the chart: drawn once, and then only its point moves
 
@@ -135,13 +120,12 @@ function render({ model, el }) {
       const at = under(event);
       move(Object.fromEntries(axes.map((input, k) => [input.name, snapped(input, at[k])])));
     };
-    svg.addEventListener("pointerdown", (event) => {
+    on(svg, "pointerdown", (event) => {
       if (event.button) return;
       svg.setPointerCapture(event.pointerId);
       here(event);
-    }, { signal });
-    svg.addEventListener("pointermove", (event) => svg.hasPointerCapture(event.pointerId) && here(event),
-      { signal });
+    });
+    on(svg, "pointermove", (event) => svg.hasPointerCapture(event.pointerId) && here(event));
   }
 
   /** @param {number} width */
@@ -160,30 +144,24 @@ function render({ model, el }) {
       y: extent(chart.values), names: [along, inputs.length === 1 ? `${name}(${along})` : name],
       label: `The curve of the function along ${along}, with its tangent${nudge ? " and a secant" : ""}` });
     const last = chart.values.length - 1;
-    const line = (/** @type {readonly [number, number | null][]} */ points) =>
-      linePath([...points], frame.px, frame.py);
     const curve = chart.values.map((v, k) =>
       /** @type {[number, number | null]} */ ([low + (k / last) * (high - low), v]));
     const [tangent, secant, rise] = ["tangent", "secant", "rise"].map((kind) =>
       s("path", { class: `ak-${kind}` }));
     const [beyond, dot] = ["ak-dot ak-beyond", "ak-dot"].map((kind) => s("circle", { class: kind, r: 5 }));
-    frame.inner.append(s("path", { class: "ak-curve", d: line(curve) }), tangent, dot);
+    frame.inner.append(frame.line("ak-curve", curve), tangent, dot);
     if (nudge) dot.before(rise, secant, beyond);
-    const stand = (/** @type {Element} */ mark, /** @type {number} */ at, /** @type {number | null} */ v) => {
-      mark.setAttribute("display", v === null ? "none" : "inline");
-      if (v !== null) mark.setAttribute("transform", `translate(${frame.px(at)} ${frame.py(v)})`);
-    };
     point = ([at], v, [slope]) => {
       const through = (/** @type {number | null} */ by) => (v === null || by === null || !Number.isFinite(by)
-        ? "" : line([[low, v + by * (low - at)], [high, v + by * (high - at)]]));
+        ? "" : frame.path([[low, v + by * (low - at)], [high, v + by * (high - at)]]));
       tangent.setAttribute("d", through(slope));
-      stand(dot, at, v);
+      stand(dot, frame.at(at, v));
       const there = nudge ? moment().secant : { value: null, slope: null };
       const to = at + (nudge ? moment().at[nudge.name] : 0);
       secant.setAttribute("d", through(there.slope));
       const legs = there.value === null || v === null ? [] : [[at, v], [to, v], [to, there.value]];
-      rise.setAttribute("d", line(/** @type {[number, number][]} */ (legs)));
-      stand(beyond, to, there.value);
+      rise.setAttribute("d", frame.path(/** @type {[number, number][]} */ (legs)));
+      stand(beyond, frame.at(to, there.value));
     };
     return frame;
   }
@@ -201,14 +179,11 @@ function render({ model, el }) {
     frame.over.append(shaft, head, dot);
     point = (at, _, slopes) => {
       const end = arrowEnd(at, slopes, ends);
-      const [x, y] = [frame.px(at[0]), frame.py(at[1])];
-      dot.setAttribute("transform", `translate(${x} ${y})`);
-      for (const part of [shaft, head]) part.setAttribute("display", end ? "inline" : "none");
-      if (!end) return;
-      const [x1, y1] = [frame.px(end[0]), frame.py(end[1])];
-      shaft.setAttribute("d", `M${x},${y}L${x1},${y1}`);
-      const turned = (Math.atan2(y1 - y, x1 - x) * 180) / Math.PI;
-      head.setAttribute("transform", `translate(${x1} ${y1}) rotate(${turned})`);
+      const [from, to] = [at, end ?? at].map(([x, y]) => [frame.px(x), frame.py(y)]);
+      const turned = (Math.atan2(to[1] - from[1], to[0] - from[0]) * 180) / Math.PI;
+      stand(dot, from);
+      stand(head, end && to, ` rotate(${turned})`);
+      shaft.setAttribute("d", end ? `M${from}L${to}` : "");
     };
     return frame;
   }
@@ -226,16 +201,15 @@ function render({ model, el }) {
       if (isNudge) slider.show(model.get(each), now.secant.text, now.secant.slope);
       else slider.show(model.get(each), now.gradients[each], slopes[each]);
     });
-    const { names } = model.get("_chart");
+    const { names: axes } = model.get("_chart");
     const number = model.get("value");
-    point(names.map((/** @type {string} */ each) => now.at[each]),
+    point(axes.map((/** @type {string} */ each) => now.at[each]),
       typeof number === "number" && Number.isFinite(number) ? number : null,
-      names.map((/** @type {string} */ each) => slopes[each]));
+      axes.map((/** @type {string} */ each) => slopes[each]));
     difference.textContent = now.secant.words ?? "";
     note.textContent = now.problem;
     root.toggleAttribute("data-problem", Boolean(now.problem));
-    clearTimeout(waiting);
-    clearTimeout(resting);
+    rest();
     resting = window.setTimeout(() => (sentence.textContent = now.sentence), SETTLED);
     if (stale()) {
       waiting = window.setTimeout(() => {
@@ -245,7 +219,12 @@ function render({ model, el }) {
     }
   }
 
-  function follow() {
+  function rest() {
+    clearTimeout(waiting);
+    clearTimeout(resting);
+  }
+
+  function showMoment() {
     const { state, thumbnails } = moment();
     picture.show(state, thumbnails);
     mark();
@@ -254,27 +233,16 @@ function render({ model, el }) {
 
   const chart = drawnIn(seat, (width) => (drawChart(width), update()), signal);
   const mark = () => picture.mark(new Set([model.get("selected")].filter(Boolean)));
-  /** @type {[string, () => void][]} */
-  const events = [
-    ["_shown", follow], ["selected", mark],
-    ["_svg", () => picture.replace(model.get("_svg"))],
-    ["_chart", chart],
-    ...all.map((input) => /** @type {[string, () => void]} */ ([input.name, update])),
-  ];
-  for (const [trait, call] of events) model.on(`change:${trait}`, call);
-  ownKeys(root, signal);
-  el.append(root);
-  chart();
-  follow();
-
-  return () => {
-    for (const [trait, call] of events) model.off(`change:${trait}`, call);
-    listeners.abort();
-    clearTimeout(waiting);
-    clearTimeout(resting);
-    picture.close();
-    root.remove();
-  };
+  follow(["_shown"], showMoment);
+  follow(["selected"], mark);
+  follow(["_svg"], () => picture.replace(model.get("_svg")));
+  follow(["_chart"], chart);
+  follow(all.map((input) => input.name), update);
+  atEnd(rest);
+  return begin(root, () => {
+    chart();
+    showMoment();
+  });
 }
 
 export default { render };

@@ -23,12 +23,9 @@ export function linesOf({ graph: { nodes } }) {
 /** @param {Timeline} timeline @param {(element: string) => void} onJump */
 export function makeProgram(timeline, onJump) {
   const lines = linesOf(timeline);
-  const buttons = lines.map((line) => {
-    const button = h("button", { type: "button", className: "ak-line" },
-      h("span", { className: "ak-number" }, String(line.line)), h("code", {}, line.text));
-    button.addEventListener("click", () => onJump(`n${line.nodes.at(-1)}`));
-    return button;
-  });
+  const buttons = lines.map((line) => h("button",
+    { type: "button", className: "ak-line", onclick: () => onJump(`n${line.nodes.at(-1)}`) },
+    h("span", { className: "ak-number" }, String(line.line)), h("code", {}, line.text)));
   const files = [...new Set(lines.map((line) => line.file))].join(", ");
   const node = h("section", { className: "ak-program", hidden: true, "aria-label": "The program's lines" },
     h("div", {}, h("p", { className: "ak-title" }, files),

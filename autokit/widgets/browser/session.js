@@ -6,19 +6,17 @@
  * @typedef {{ short: string, text: string, passes: string[] }} Told
  */
 
-import { linePath, extent, makeChart } from "./chart.js";
-import { h, icon, iconButton, ICONS, s, setEnabled, setterOf } from "./dom.js";
-import { ownKeys } from "./keys.js";
+import { extent, makeChart } from "./chart.js";
+import { h, icon, iconButton, ICONS, s, setEnabled } from "./dom.js";
+import { groupOf, linkButton, press, slide, slider, stepsOf } from "./parts.js";
 import { makePicture } from "./picture.js";
+import { isPressing, makeView } from "./view.js";
 
 /** @param {{ model: any, el: HTMLElement }} context @returns {() => void} what takes it all down again */
 function render({ model, el }) {
-  const listeners = new AbortController();
-  const { signal } = listeners;
+  const { signal, on, set, follow, answer, begin } = makeView({ model, el });
   /** @type {Called[]} */ const nodes = model.get("_nodes");
   const told = () => /** @type {Told[]} */ (model.get("_told"));
-
-  const set = setterOf(model);
 
   const here = () => Math.max(0, Math.min(model.get("step"), told().length));
   const go = (/** @type {number} */ to) => set({ step: Math.max(0, Math.min(nodes.length, to)) });
@@ -37,14 +35,11 @@ function render({ model, el }) {
   }
 
   const act = {
-    first: () => go(0),
-    back: () => go(here() - 1),
-    step: () => go(here() + 1),
+    ...stepsOf(here, nodes.length, go),
     run() {
       const stop = nodes.findIndex((_, k) => k > here() && isIn("breakpoints", k));
       go(stop < 0 ? nodes.length : stop);
     },
-    last: () => go(nodes.length),
     here: () => go(looked()),
     seek() {
       const known = told().findIndex((each, k) => k >= here() && each.passes.includes(filter.value));
@@ -62,76 +57,67 @@ function render({ model, el }) {
     ...(path ? [icon(path)] : []), name);
   const buttons = {
     first: iconButton(ICONS.first, "To the start", "Home"), back: iconButton(ICONS.back, "Step back", "←"),
-    step: button("Step", "→", ICONS.next), run: button("Run", "Space", ICONS.play),
-      last: iconButton(ICONS.last, "To the end", "End"),
-    seek: button("Run to filter", "f"), here: button("Run to here", "Enter"), stop: button("Breakpoint", "b"),
-      watch: button("Watch", "w"),
+    next: button("Step", "→", ICONS.next), run: button("Run", "Space", ICONS.play),
+    last: iconButton(ICONS.last, "To the end", "End"),
+    seek: button("Run to filter", "f"), here: button("Run to here", "Enter"),
+    stop: button("Breakpoint", "b"), watch: button("Watch", "w"),
   };
-  buttons.step.classList.add("ak-strong");
+  buttons.next.classList.add("ak-strong");
   const filter = h("select", { "aria-label": "Filter" },
     ...model.get("_filters").map((/** @type {string} */ name) => h("option", {}, name)));
-  const range = h("input", { type: "range", className: "ak-slide", min: 0, max: nodes.length,
-      "aria-label": "Nodes that have run" });
+  const range = slider("Nodes that have run", { min: 0, max: nodes.length }, go);
   const sentence = h("p", { className: "ak-sentence", "aria-live": "polite" });
   const count = h("span", { className: "ak-count" });
   const title = h("p", { className: "ak-title" });
   const facts = h("dl", {});
   const panel = h("aside", { className: "ak-panel", "aria-label": "The node that is looked at" },
-    h("div", { tabIndex: 0, role: "group", "aria-label": "Node" },
-    h("header", {}, title), h("div", { className: "ak-row" }, buttons.here, buttons.stop, buttons.watch),
-      facts));
+    h("div", { tabIndex: 0, role: "group", "aria-label": "Node" }, h("header", {}, title),
+      h("div", { className: "ak-row" }, buttons.here, buttons.stop, buttons.watch), facts));
   const kept = h("div", { className: "ak-desk" });
-  const root = h("div", { className: "ak-player ak-live ak-session", role: "group", tabIndex: 0,
-    "aria-label": `A run of ${nodes.length} nodes, before any pass. Right runs the next node, `
-      + "Space runs to the next breakpoint, up and down choose a node." },
-  h("div", { className: "ak-main" }, picture.node, panel),
-  h("div", { className: "ak-controls" }, sentence, range,
-    h("div", { className: "ak-row" },
-      h("div", { className: "ak-transport", role: "group", "aria-label": "The run" }, buttons.first,
-      buttons.back, buttons.step, buttons.run, buttons.last), buttons.seek, filter,
-      h("span", { className: "ak-space" }), count)), kept);
+  const { first, back, next, run, last } = buttons;
+  const root = groupOf("ak-player ak-live ak-session",
+    `A run of ${nodes.length} nodes, before any pass. Right runs the next node, `
+      + "Space runs to the next breakpoint, up and down choose a node.",
+    h("div", { className: "ak-main" }, picture.node, panel),
+    h("div", { className: "ak-controls" }, sentence, range,
+      h("div", { className: "ak-row" }, groupOf("ak-transport", "The run", first, back, next, run, last),
+        buttons.seek, filter, h("span", { className: "ak-space" }), count)), kept);
+  root.tabIndex = 0;
 
-  /** A node that can be chosen. @param {number} k */
-  function link(k) {
-    const made = h("button", { type: "button", className: "ak-link" }, nodes[k].row);
-    made.addEventListener("click", () => choose(k), { signal });
-    return h("dd", { className: "ak-code" }, made);
-  }
+  const code = (/** @type {Node | string} */ content) => h("dd", { className: "ak-code" }, content);
 
   function details() {
     const k = looked();
     const { names, row, line, reads, users } = nodes[k];
     const value = k < here() ? told()[k] : null;
     const list = (/** @type {string} */ name, /** @type {number[]} */ all) =>
-      (all.length ? [h("dt", {}, name), ...all.map(link)] : []);
+      (all.length ? [h("dt", {}, name), ...all.map((k) => code(linkButton(nodes[k].row, () => choose(k))))]
+        : []);
     title.textContent = names[0];
-    facts.replaceChildren(h("dt", {}, "Computes"), h("dd", { className: "ak-code" }, row),
-      h("dt", {}, "Value"), h("dd", { className: "ak-code" }, value ? value.text : "has not run yet"),
+    facts.replaceChildren(h("dt", {}, "Computes"), code(row),
+      h("dt", {}, "Value"), code(value ? value.text : "has not run yet"),
       ...(value?.passes ?? []).flatMap((name) =>
         [h("dt", {}, "Filter"), h("dd", { className: "ak-wrong" }, name)]),
-      h("dt", {}, "Defined at"), h("dd", { className: "ak-code" }, line), ...list("Reads", reads),
-        ...list("Is read by", users));
-    for (const [name, trait] of [["stop", "breakpoints"], ["watch", "watched"]])
-      buttons[/** @type {"stop"} */ (name)].setAttribute("aria-pressed", String(isIn(trait, k)));
+      h("dt", {}, "Defined at"), code(line), ...list("Reads", reads), ...list("Is read by", users));
+    buttons.stop.setAttribute("aria-pressed", String(isIn("breakpoints", k)));
+    buttons.watch.setAttribute("aria-pressed", String(isIn("watched", k)));
   }
 
   /** The watched nodes: their values now, and a chart of their means in the runs that were. */
   function watching() {
-    const names = nodes.flatMap(({ names: [name] }, k) =>
-      (isIn("watched", k)
-      ? [{ name, k, was: Object.entries(model.get("_kept")).find(([key]) => nodes[k].names.includes(key))?.[1]
-        ?? [] }] : []));
-    kept.hidden = !names.length;
-    kept.replaceChildren(...names.map(({ name, k, was }) => {
+    const all = nodes.map((_, k) => k).filter((k) => isIn("watched", k));
+    kept.hidden = !all.length;
+    kept.replaceChildren(...all.map((k) => {
+      const { names } = nodes[k];
+      const [name] = names;
+      const was = Object.entries(model.get("_kept")).find(([key]) => names.includes(key))?.[1] ?? [];
       const now = k < here() ? told()[k].short || told()[k].text : "has not run yet";
       const figure = h("figure", { className: "ak-seat" }, h("figcaption", {}, h("b", {}, name), ` ${now}`));
       if (was.length < 2) return figure;
       const chart = makeChart({ width: 420, height: 150, x: [1, was.length], y: extent(was),
           names: ["run", "mean"], label: `The mean of ${name} in ${was.length} runs` });
-      chart.inner.append(s("path",
-          { class: "ak-curve",
-        d: linePath(was.map((/** @type {number} */ value, /** @type {number} */ run) => [run + 1, value]),
-        chart.px, chart.py) }));
+      chart.inner.append(chart.line("ak-curve", was.map((/** @type {number} */ mean,
+        /** @type {number} */ number) => [number + 1, mean])));
       figure.append(chart.svg);
       return figure;
     }));
@@ -150,55 +136,29 @@ function render({ model, el }) {
       if (group && isIn("breakpoints", k))
         group.append(s("circle", { class: "ak-break", r: 6, cx: 0, cy: 0 }, s("title", {}, "breakpoint")));
     });
-    picture.show(shown, {});
+    picture.show(shown);
     picture.mark(new Set([nodes[looked()]?.box ?? ""]));
-    picture.find();
     const before = step < nodes.length ? `Before ${nodes[step].row}. ${nodes[step].line}`
       : "The run has ended, and the variables are written.";
     sentence.textContent = failed ? model.get("_where") : before;
     sentence.toggleAttribute("data-wrong", failed);
     count.textContent = `${step} of ${nodes.length} nodes`;
-    range.value = String(step);
-    range.setAttribute("aria-valuetext", `${count.textContent}. ${sentence.textContent}`);
-    for (const name of ["first", "back"]) setEnabled(buttons[/** @type {"first"} */ (name)], step > 0);
-    for (const name of ["step", "run", "last", "seek"])
-      setEnabled(buttons[/** @type {"step"} */ (name)], step < nodes.length && !failed);
+    slide(range, step, `${count.textContent}. ${sentence.textContent}`);
+    for (const each of [first, back]) setEnabled(each, step > 0);
+    for (const each of [next, run, last, buttons.seek]) setEnabled(each, step < nodes.length && !failed);
     details();
     watching();
   }
 
-  for (const [name, each] of Object.entries(buttons)) {
-    each.addEventListener("click",
-      () => each.getAttribute("aria-disabled") !== "true" && act[/** @type {"run"} */ (name)](), { signal });
-  }
-  range.addEventListener("input", () => go(Number(range.value)), { signal });
-  root.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-    const target = /** @type {Element} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || target === filter) return;
-    if ([" ", "Enter"].includes(event.key) && target.matches("button")) return;
-    /** @type {Record<string, () => void>} */
-    const keys = { ArrowRight: act.step, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.run,
-      Enter: act.here, f: act.seek, b: act.stop, w: act.watch,
-      ArrowDown: () => choose(Math.min(nodes.length - 1, looked() + 1)),
-        ArrowUp: () => choose(Math.max(0, looked() - 1)), Escape: () => set({ chosen: "" }) };
-    if (!Object.hasOwn(keys, event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    keys[event.key]();
-  }, { signal });
-
-  const events = ["step", "chosen", "breakpoints", "watched", "_told", "_kept", "_where"]
-    .map((name) => `change:${name}`);
-  for (const event of events) model.on(event, update);
-  ownKeys(root, signal);
-  el.append(root);
-  update();
-  return () => {
-    for (const event of events) model.off(event, update);
-    picture.close();
-    listeners.abort();
-    root.remove();
-  };
+  press(buttons, act, on);
+  answer(root, {
+    ArrowRight: act.next, ArrowLeft: act.back, Home: act.first, End: act.last, " ": act.run,
+    Enter: act.here, f: act.seek, b: act.stop, w: act.watch,
+    ArrowDown: () => choose(Math.min(nodes.length - 1, looked() + 1)),
+    ArrowUp: () => choose(Math.max(0, looked() - 1)), Escape: () => set({ chosen: "" }),
+  }, (event) => event.target === filter || isPressing(event));
+  follow(["step", "chosen", "breakpoints", "watched", "_told", "_kept", "_where"], update);
+  return begin(root, update);
 }
 
 export default { render };

@@ -7,37 +7,23 @@
 
 import { makeCamera } from "./camera.js";
 import { baselines, h, prefersStillness, s, write } from "./dom.js";
+import { drawingOf } from "./drawing.js";
 import { makeFolds } from "./folds.js";
 import { makeMotion } from "./motion.js";
 import { flowOf, isFinal, slopesOf, told } from "./story.js";
 
 const HEEDED = 40; // elements that the camera heeds, of a chapter that touches more
 
-/**
- * @param {Timeline} timeline @param {string} markup
+/** @param {Timeline} timeline @param {string} markup
  * @param {Record<string, Record<string, Record<string, string>>>} shortened what to show of texts that have
- *   not the room, by element and field
- * @param {(element: string, holds: string) => void} onSelect @param {Listen} on
- */
+ * not the room, by element and field
+ * @param {(element: string, holds: string) => void} onSelect @param {Listen} on */
 export function makeStage(timeline, markup, shortened, onSelect, on) {
-  const parsed = new DOMParser().parseFromString(markup, "image/svg+xml");
-  if (parsed.querySelector("parsererror") || parsed.documentElement.localName !== "svg")
-    throw new Error("autokit: no well-formed SVG");
-  const svg = /** @type {SVGSVGElement} */
-    (document.importNode(/** @type {any} */ (parsed.documentElement), true));
-  const [left, top, width, height] = (svg.getAttribute("viewBox") ?? "0 0 300 150").split(" ").map(Number);
-  for (const name of ["width", "height", "role", "aria-label", "aria-labelledby", "aria-describedby"])
-    svg.removeAttribute(name);
-  // named by the sentence of the step: more is told by the panel and the table
-  svg.setAttribute("role", "img");
-  svg.querySelector(":scope > title")?.remove(); // it tells the end of the story
   const node = h("div", { className: "ak-stage" });
-  node.style.setProperty("--ak-width", String(width));
-  node.style.setProperty("--ak-height", String(height));
+  const { svg, paper } = drawingOf(markup, node);
 
-  /** @type
-   * {Map<string, { group: SVGGElement, texts: Map<string, Element>, parts: Map<string, Element>, shown:
-   * Record<string, any> }>} */
+  /** @type {Map<string, { group: SVGGElement, texts: Map<string, Element>, parts: Map<string, Element>,
+   * shown: Record<string, any> }>} */
   const elements = new Map();
   for (const group of /** @type {NodeListOf<SVGGElement>} */ (svg.querySelectorAll("[data-element]"))) {
     const texts = new Map([...group.querySelectorAll("[data-field]")]
@@ -83,8 +69,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     const [tip, next, end] = [0, 10, line.getTotalLength()].map((at) => line.getPointAtLength(at));
     const turn = (Math.atan2(next.y - tip.y, next.x - tip.x) * 180) / Math.PI;
     const border = arrow?.getAttribute("points")?.trim().split(/\s+/)[0] ?? `${end.x},${end.y}`;
-    return s("g", { "data-part": "return" },
-      s("path", { d: `M${end.x},${end.y} ${border}` }),
+    return s("g", { "data-part": "return" }, s("path", { d: `M${end.x},${end.y} ${border}` }),
       s("polygon", { points: "0,0 10,-5.5 10,5.5",
           transform: `translate(${tip.x} ${tip.y}) rotate(${turn})` }));
   }
@@ -130,9 +115,9 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
     must: overview ? [] : lit.slice(0, HEEDED),
     may: [marked, ...lit.slice(0, HEEDED).flatMap((name) => neighbours.get(name) ?? [])].filter(Boolean),
   });
-  const camera = makeCamera(svg, node, { left, top, width, height }, aim, groupOf, onSelect, on);
+  const camera = makeCamera(svg, node, paper, aim, groupOf, onSelect, on);
 
-  const motion = makeMotion(timeline, svg, camera, (name) => elements.get(name)?.group);
+  const motion = makeMotion(timeline, svg, paper, camera, (name) => elements.get(name)?.group);
 
   return {
     node,

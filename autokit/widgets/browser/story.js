@@ -4,51 +4,40 @@
  * @typedef {{ element: string, field: string, value: string | number | null }} Change
  * @typedef {{ kind: string, phase: "forward" | "turn" | "backward", chapter: number, sentence: string,
  *   formula?: string, numbers?: string, note?: string, instead?: string, collapse?: Collapse, touches?:
- * string[],
- *   changes?: Change[] }} Step
+ *   string[], changes?: Change[] }} Step
  * @typedef {{ shape: number[], to?: number[], axes: number[], values?: number[], sums?: number[] }} Collapse
- * @typedef
- *   {{ node: number, edges?: number[], contributions?: string[], gradient: string, difference?: string,
- *   agrees?: boolean, assigned?: string }} Account
+ * @typedef {{ node: number, edges?: number[], contributions?: string[], gradient: string, difference?:
+ *   string, agrees?: boolean, assigned?: string }} Account
  * @typedef {{ kind: string, node: number, sentence: string }} Trouble
  * @typedef {{ first: number, last: number, sentence: string }} Chapter
- * @typedef {{ text: string, minimum?: string, maximum?: string, mean?: string,
- *   nan?: number, infinite?: number }} Summary
- * @typedef
- *   {{ id: number, kind: string, operation?: string, symbol?: string, formula?: string, backward?: string,
- *   label?: string, shape?: number[], dtype: string, value?: Summary, gradient?: Summary, requires_grad:
- * boolean,
- *   module?: string, source?: { file: string, line: number, text: string }, saved?: string[] }} Node
+ * @typedef {{ text: string, minimum?: string, maximum?: string, mean?: string, nan?: number, infinite?:
+ *   number }} Summary
+ * @typedef {{ id: number, kind: string, operation?: string, symbol?: string, formula?: string, backward?:
+ *   string, label?: string, shape?: number[], dtype: string, value?: Summary, gradient?: Summary,
+ *   requires_grad: boolean, module?: string, source?: { file: string, line: number, text: string }, saved?:
+ *   string[] }} Node
  * @typedef {{ id: number, source: number, target: number, slot: number, operand: string, local: string,
  *   requires_grad: boolean }} Edge
- * @typedef
- *   {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[], view?: { slopes: string } },
- *   steps: Step[], chapters: Chapter[],
- *   initial?: Change[],
- *   accounts?: Account[], troubles?: Trouble[],
- *   ways?: { node: number, paths: number[][], contributions: string[], sums?: string[], total?: string }[]
- * }} Timeline
- * @typedef {Record<string, Record<string, { values: string[], sums?: string[], made?: string[] }>>} Cells
- *   by element and
- *   field
+ * @typedef {{ graph: { nodes: Node[], edges: Edge[], outputs?: number[], view?: { slopes: string } }, steps:
+ *   Step[], chapters: Chapter[], initial?: Change[], accounts?: Account[], troubles?: Trouble[], ways?: {
+ *   node: number, paths: number[][], contributions: string[], sums?: string[], total?: string }[] }} Timeline
+ * @typedef {Record<string, Record<string, { values: string[], sums?: string[], made?: string[] }>>} Cells by
+ *   element and field
  * @typedef {"fine" | "coarse"} Grain
  * @typedef {Record<string, Record<string, string | number | null>>} State
  * @typedef {{ element: string, field: string, answer: string, text: string }} Question
  * @typedef {{ step: number, grain: Grain, selected: string, playing: boolean, speed: number, state: State,
  *   lit: Step[], chapter?: Chapter, arrived: "forward" | "otherwise" | "", covered: number }} View  what is
- * on screen: `lit` are the steps that it tells of, as a `chapter` where it is coarse,
- *   `arrived` says whether it was reached by going forward, in another way, or stood here already, and
- * `covered` how many
+ *   on screen: `lit` are the steps that it tells of, as a `chapter` where it is coarse, `arrived` says
+ *   whether it was reached by going forward, in another way, or stood here already, and `covered` how many
  *   pixels of the picture's foot something lies over
  */
 
 import { numberOf } from "./numbers.js";
 
-/**
- * What the picture shows at a step: the equal of Python's `Timeline.state`, for one step after the other
+/** What the picture shows at a step: the equal of Python's `Timeline.state`, for one step after the other
  * without beginning anew each time. The state returned is good until the next call.
- * @param {Timeline} timeline @returns {(step: number) => State}
- */
+ * @param {Timeline} timeline @returns {(step: number) => State} */
 export function walker(timeline) {
   /** @type {State} */ const state = {};
   /** @type {Change[][]} what each step changed, to take it back */ const undo = [];
@@ -111,11 +100,9 @@ export function isRight(guess, answer) {
   return Math.abs(guessed - right) <= Math.max(0.01 * Math.abs(right), right === 0 ? 1e-3 : 0);
 }
 
-/**
- * The questions of predict-then-reveal: for each step that would give away a number, what to ask before it.
+/** The questions of predict-then-reveal: for each step that would give away a number, what to ask before it.
  * A contribution is asked for at its product, where the story shows one, else where it travels.
- * @param {Timeline} timeline @returns {Map<number, Question>}
- */
+ * @param {Timeline} timeline @returns {Map<number, Question>} */
 export function questions(timeline) {
   const { nodes, edges } = timeline.graph;
   const asked = new Map();
@@ -146,10 +133,8 @@ export function questions(timeline) {
   return asked;
 }
 
-/**
- * Why a node's rule does not run at this moment of the way back; empty where it runs now or has run.
- * @param {Timeline} timeline @param {State} state @param {Node} node
- */
+/** Why a node's rule does not run at this moment of the way back; empty where it runs now or has run.
+ * @param {Timeline} timeline @param {State} state @param {Node} node */
 export function whyNot({ graph: { nodes, edges } }, state, node) {
   const { status } = state[`n${node.id}`] ?? {};
   if (status === "dim") return "No gradient is needed here: nothing that it was made from learns.";
@@ -164,12 +149,9 @@ export function whyNot({ graph: { nodes, edges } }, state, node) {
   return `Not yet: ${arrived}. Still to come from ${from.join(", ")}.`;
 }
 
-/**
- * The ways from the output back to a node, each as its edges in the order of the pass: a gradient is the sum
- * over them.
- * `count` is how many there are in all; of these the first `most` are followed.
- * @param {Timeline} timeline @param {number} id @param {number} most
- */
+/** The ways from the output back to a node, each as its edges in the order of the pass: a gradient is the sum
+ * over them. `count` is how many there are in all; of these the first `most` are followed.
+ * @param {Timeline} timeline @param {number} id @param {number} most */
 export function pathsTo({ graph: { nodes, edges, outputs } }, id, most) {
   /** @type {Map<number, Edge[]>} */ const out = new Map();
   for (const e of edges) if (e.requires_grad) out.set(e.source, [...(out.get(e.source) ?? []), e]);
@@ -214,9 +196,9 @@ export const PHASES = { forward: "→ Forward", turn: "↻ Turn-around", backwar
 /** @type {Record<string, string>} */
 export const KINDS = {
   input: "Input", operands: "Operands", value: "Value", turn: "Turn-around", seed: "Seed",
-    select: "Next node",
-  upstream: "Upstream gradient", local: "Local derivative", product: "Product", unbroadcast: "Un-broadcast",
-  travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", sum: "Sum", finish: "Finish",
+  select: "Next node", upstream: "Upstream gradient", local: "Local derivative", product: "Product",
+  unbroadcast: "Un-broadcast", travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", sum: "Sum",
+  finish: "Finish",
 };
 
 /** @type {Record<string, string>} */
