@@ -12,13 +12,14 @@ const CELL = 24;
 const SIGN = 7.3; // how wide a sign of a number is
 const DRAWN = 8; // rows and columns that are drawn; of larger ones the first
 
-/** @param {HTMLElement} stage */
-export function makeCollapse(stage) {
+/** @param {HTMLElement} stage @param {(call: () => void) => void} atEnd */
+export function makeCollapse(stage, atEnd) {
   const title = h("p");
   const drawing = s("svg", { "aria-hidden": "true" });
   const node = h("figure", { className: "ak-collapse", hidden: true }, title, drawing);
   stage.append(node);
   let frame = 0;
+  atEnd(() => cancelAnimationFrame(frame));
 
   /** @param {Collapse} collapse @param {string} formula @param {number} duration */
   function draw({ shape, to = [], axes, values, sums }, formula, duration) {
@@ -86,7 +87,6 @@ export function makeCollapse(stage) {
         : 1200 / view.speed);
       view.covered = node.offsetHeight + 16;
     },
-    close: () => cancelAnimationFrame(frame),
   };
 }
 

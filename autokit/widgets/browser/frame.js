@@ -21,8 +21,9 @@ function scrollerOf(root) {
 
 /** Tell the style sheet how many pixels of height the stage may have, and Python in how much room to draw.
  * @param {HTMLElement} root the player @param {HTMLElement[]} under what stands below its stage
- * @param {(room: [number, number]) => void} onRoom hears how much room a picture has, when that is another */
-export function fitWindow(root, under, onRoom) {
+ * @param {(room: [number, number]) => void} onRoom hears how much room a picture has, when that is another
+ * @param {(call: () => void) => void} atEnd */
+export function fitWindow(root, under, onRoom, atEnd) {
   let scroller = /** @type {HTMLElement | null} */ (null);
   let room = 0;
   let patience = 0;
@@ -54,13 +55,9 @@ export function fitWindow(root, under, onRoom) {
   const sized = new ResizeObserver(measure);
   for (const part of [root, ...under]) sized.observe(part);
   addEventListener("resize", measure);
-  return {
-    /** All of the player, where it is moved partly out of the window. */
-    show: () => root.scrollIntoView({ block: "nearest" }),
-    close() {
-      clearTimeout(patience);
-      removeEventListener("resize", measure);
-      sized.disconnect();
-    },
-  };
+  atEnd(() => {
+    clearTimeout(patience);
+    removeEventListener("resize", measure);
+    sized.disconnect();
+  });
 }

@@ -72,7 +72,7 @@ function render({ model, el }) {
     play() {
       if (caption.asking()) return;
       if (model.get("playing")) return set({ playing: false });
-      frame.show();
+      root.scrollIntoView({ block: "nearest" }); // where it is moved partly out of the window
       set(here() >= count - 1 ? { step: stop(timeline, grain(), 0), playing: true } : { playing: true });
     },
     seek,
@@ -117,8 +117,8 @@ function render({ model, el }) {
     /** To the details of the node after the selected one, or before it. @param {1 | -1} direction */
     walk(direction) {
       const at = timeline.graph.nodes.findIndex((n) => `n${n.id}` === model.get("selected"));
-      const next = timeline.graph.nodes.at(at < 0 && direction > 0 ? 0
-        : Math.max(0, Math.min(at + direction, timeline.graph.nodes.length - 1)));
+      const to = Math.max(0, Math.min(at + direction, timeline.graph.nodes.length - 1));
+      const next = timeline.graph.nodes[to];
       if (!next) return;
       act.select(`n${next.id}`);
       stage.find(`n${next.id}`);
@@ -168,7 +168,7 @@ function render({ model, el }) {
   const picture = h("div", { className: "ak-picture" }, stage.node,
     h("div", { className: "ak-tools" }, h("div", { className: "ak-find" }, search, options), makeLegend(),
       folding.node), zoomButtons(() => stage, ["−", "+", "0"], full));
-  const collapse = makeCollapse(picture);
+  const collapse = makeCollapse(picture, widget.atEnd);
   makeTip(picture, elements, on);
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];
   const nodes = timeline.graph.nodes.length;
@@ -207,9 +207,9 @@ function render({ model, el }) {
     if (places.has(search.value) && event.inputType !== "insertText") findNode(); // picked from the list
   });
 
-  const frame = fitWindow(root, [caption.node, controls.node], (room) => {
+  fitWindow(root, [caption.node, controls.node], (room) => {
     if (!stage.isWhole()) widget.send({ room }); // it may be larger in the other direction
-  });
+  }, widget.atEnd);
 
   on(root, "keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -284,7 +284,8 @@ function render({ model, el }) {
   widget.atEnd(() => {
     drawing.abort();
     clearTimeout(timer);
-    for (const part of [elements, stage, collapse, frame]) part.close();
+    elements.close();
+    stage.close();
   });
   return widget.begin(root, update);
 }

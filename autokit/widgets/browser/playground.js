@@ -219,10 +219,7 @@ function render({ model, el }) {
     }
   }
 
-  function rest() {
-    clearTimeout(waiting);
-    clearTimeout(resting);
-  }
+  const rest = () => [waiting, resting].forEach(clearTimeout);
 
   function showMoment() {
     const { state, thumbnails } = moment();
