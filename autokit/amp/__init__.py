@@ -2,9 +2,6 @@
 
 from autokit.amp.autocast_mode import (
     autocast,
-    custom_bwd,
-    custom_fwd,
-    is_autocast_available,
     is_autocast_enabled,
 )
 from autokit.amp.grad_scaler import GradScaler
@@ -15,8 +12,5 @@ __getattr__ = absent("torch.amp")
 __all__ = [
     "GradScaler",
     "autocast",
-    "custom_bwd",
-    "custom_fwd",
-    "is_autocast_available",
     "is_autocast_enabled",
 ]

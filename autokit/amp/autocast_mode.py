@@ -130,59 +130,7 @@ def innermost(device_type: str) -> autocast | None:
     return None
 
 
-def is_autocast_available(device_type: str) -> bool:
-    """Whether this library can autocast on this type of device.
-
-    >>> is_autocast_available("cpu")
-    True
-    """
-    return device(device_type).type in ("cpu", "cuda")
-
-
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocasting is at work on this type of device."""
     found = innermost(device(device_type).type)
     return found is not None and found.enabled
-
-
-def custom_fwd(
-    fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: dtypes.dtype | None = None
-) -> Any:
-    """Decorate the ``forward`` of an ``autograd.Function`` that is to be autocast.
-
-    Parameters
-    ----------
-    device_type : {"cpu", "cuda"}
-        Where it computes.
-    cast_inputs : dtype, optional
-        Cast floating point tensors to this dtype, and do not autocast inside; else autocast as around it.
-    """
-    if fwd is None:
-        return lambda function: custom_fwd(function, device_type=device_type, cast_inputs=cast_inputs)
-    function = fwd
-
-    @wraps(function)
-    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        ctx.autocast = is_autocast_enabled(device_type) and cast_inputs is None
-        if cast_inputs is None or not is_autocast_enabled(device_type):
-            return function(ctx, *args, **kwargs)
-        outer = innermost(device(device_type).type)
-        assert outer is not None
-        with autocast(device_type, enabled=False):
-            return function(ctx, *outer._cast(args, cast_inputs), **kwargs)
-
-    return forward
-
-
-def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Any:
-    """Decorate the ``backward`` of an ``autograd.Function``: it is autocast as its ``forward`` was."""
-    if bwd is None:
-        return lambda function: custom_bwd(function, device_type=device_type)
-    function = bwd
-
-    @wraps(function)
-    def backward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        with autocast(device_type, enabled=ctx.autocast):
-            return function(ctx, *args, **kwargs)
-
-    return backward

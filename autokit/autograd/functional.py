@@ -18,7 +18,7 @@ from autokit.func.transforms import joined
 
 __getattr__ = absent("torch.autograd.functional")
 
-__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vjp"]
 
 Tensors = Tensor | tuple[Tensor, ...]
 
@@ -26,10 +26,8 @@ Tensors = Tensor | tuple[Tensor, ...]
 class _Call:
     """One call of ``func``: tensors that stand for its inputs, and its outputs."""
 
-    def __init__(
-        self, name: str, func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool
-    ) -> None:
-        self.name, self.create_graph, self.strict = name, create_graph, strict
+    def __init__(self, name: str, func: Callable[..., Any], inputs: Any, create_graph: bool) -> None:
+        self.name, self.create_graph = name, create_graph
         self.of_tuple, given = _as_tuple(inputs, "inputs", name)
         # New tensors, so that the same ones used by func directly are constants.
         self.inputs = [
@@ -37,12 +35,6 @@ class _Call:
             for one in given
         ]
         self.to_tuple, self.outputs = _as_tuple(func(*self.inputs), "outputs of the function", name)
-        for place, output in enumerate(self.outputs):
-            if strict and not output._requires_grad:
-                self.refuse(f"Output {place} of the function does not require grad")
-
-    def refuse(self, what: str) -> None:
-        raise RuntimeError(f"{what}. This is not allowed in strict mode of {self.name}().")
 
     def vector(self, v: Any, like: Any) -> tuple[Tensor, ...]:
         """The vector ``v``, checked against the tensors ``like``; 1 where it may be left out."""
@@ -58,11 +50,7 @@ class _Call:
 
     def gradient(self, outputs: Any, seeds: Any, record: bool) -> list[Tensor]:
         """The gradient of ``outputs`` by the inputs."""
-        found = derivative(outputs, self.inputs, seeds, record)
-        for place, one in enumerate(found):
-            if self.strict and record and not one._requires_grad:
-                self.refuse(f"The derivative of the function by input {place} is constant")
-        return found
+        return derivative(outputs, self.inputs, seeds, record)
 
     def slope(self) -> list[Tensor]:
         """The gradient of the one number that the function returns, with a graph."""
@@ -93,7 +81,6 @@ def vjp(
     inputs: Tensors,
     v: Tensors | None = None,
     create_graph: bool = False,
-    strict: bool = False,
 ) -> tuple[Any, Any]:
     """``func(*inputs)``, and vᵀJ: the vector ``v`` times its Jacobian.
 
@@ -107,8 +94,6 @@ def vjp(
         Of the shapes of the outputs; 1 for a single element.
     create_graph : bool
         Let the results be differentiable themselves.
-    strict : bool
-        Raise where an output, or its gradient if that is differentiated, depends on none of the inputs.
 
     Examples
     --------
@@ -116,7 +101,7 @@ def vjp(
     >>> torch.autograd.functional.vjp(torch.sin, torch.zeros(2), torch.tensor([1.0, 2.0]))
     (tensor([0., 0.]), tensor([1., 2.]))
     """
-    call = _Call("vjp", func, inputs, create_graph, strict)
+    call = _Call("vjp", func, inputs, create_graph)
     found = call.gradient(call.outputs, call.vector(v, call.outputs), create_graph)
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
@@ -127,7 +112,6 @@ def jvp(
     inputs: Tensors,
     v: Tensors | None = None,
     create_graph: bool = False,
-    strict: bool = False,
 ) -> tuple[Any, Any]:
     """``func(*inputs)``, and J·v: its Jacobian times ``v``, a vector like the inputs; see :func:`vjp`.
 
@@ -137,30 +121,9 @@ def jvp(
     >>> torch.autograd.functional.jvp(lambda x: x.sum() * x, torch.ones(2), torch.tensor([1.0, 0.0]))
     (tensor([2., 2.]), tensor([3., 1.]))
     """
-    call = _Call("jvp", func, inputs, create_graph, strict)
+    call = _Call("jvp", func, inputs, create_graph)
     found = along(call.outputs, call.inputs, call.vector(v, call.inputs), create_graph)
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.to_tuple)
-
-
-@enable_grad()
-def vhp(
-    func: Callable[..., Any],
-    inputs: Tensors,
-    v: Tensors | None = None,
-    create_graph: bool = False,
-    strict: bool = False,
-) -> tuple[Any, Any]:
-    """``func(*inputs)``, one number, and vᵀH: the vector ``v`` times its Hessian; see :func:`vjp`.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.autograd.functional.vhp(lambda x: (x**3).sum(), torch.ones(2), torch.tensor([1.0, 2.0]))
-    (tensor(2.), tensor([ 6., 12.]))
-    """
-    call = _Call("vhp", func, inputs, create_graph, strict)
-    found = call.gradient(call.slope(), call.vector(v, call.inputs), create_graph)
-    return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
 
 @enable_grad()
@@ -169,13 +132,9 @@ def hvp(
     inputs: Tensors,
     v: Tensors | None = None,
     create_graph: bool = False,
-    strict: bool = False,
 ) -> tuple[Any, Any]:
-    """``func(*inputs)``, one number, and H·v: its Hessian times ``v``.
-
-    It equals :func:`vhp` where the second derivatives are continuous.
-    """
-    call = _Call("hvp", func, inputs, create_graph, strict)
+    """``func(*inputs)``, one number, and H·v: its Hessian times ``v``."""
+    call = _Call("hvp", func, inputs, create_graph)
     found = along(call.slope(), call.inputs, call.vector(v, call.inputs), create_graph)
     return call.finished(call.outputs, call.to_tuple), call.finished(found, call.of_tuple)
 
@@ -185,14 +144,14 @@ def jacobian(
     func: Callable[..., Any],
     inputs: Tensors,
     create_graph: bool = False,
-    strict: bool = False,
+    *,
     vectorize: bool = False,
 ) -> Any:
     """The Jacobian of ``func`` at ``inputs``: of the shape of the output, followed by that of the input.
 
     Parameters
     ----------
-    func, inputs, create_graph, strict
+    func, inputs, create_graph
         As in :func:`vjp`.
     vectorize : bool
         Without effect: rows are computed one by one.
@@ -209,7 +168,7 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
-    call = _Call("jacobian", func, inputs, create_graph, strict)
+    call = _Call("jacobian", func, inputs, create_graph)
     blocks = []
     for output in call.outputs:
         rows = [call.gradient([output], [seed], create_graph) for seed in basis(output)]
@@ -222,7 +181,7 @@ def hessian(
     func: Callable[..., Any],
     inputs: Tensors,
     create_graph: bool = False,
-    strict: bool = False,
+    *,
     vectorize: bool = False,
 ) -> Any:
     """The second derivatives of ``func``, which returns one number, at ``inputs``; see :func:`jacobian`.
@@ -237,8 +196,8 @@ def hessian(
     of_tuple, given = _as_tuple(inputs, "inputs", "hessian")
 
     def slope(*inputs: Tensor) -> tuple[Tensor, ...]:
-        call = _Call("hessian", func, inputs, True, strict)
+        call = _Call("hessian", func, inputs, True)
         return tuple(call.slope())
 
-    found = jacobian(slope, given, create_graph, strict)
+    found = jacobian(slope, given, create_graph)
     return found if of_tuple else found[0][0]

@@ -27,7 +27,7 @@ INSTEAD = {
     r".*\.\w*(Storage|storage)\w*": "x.numpy()",
     r"torch\.utils\.(tensorboard|model_zoo)": "ak.monitor for losses, torch.load for weights",
     r"torch\.utils\.(benchmark|bottleneck)": "%timeit and %%prun",
-    r"torch\.(vander|cartesian_prod|combinations|block_diag|chain_matmul|trapz|trapezoid)": "NumPy",
+    r"torch\.(vander|cartesian_prod|combinations|chain_matmul|gradient|trapz|trapezoid)": "NumPy",
     r"torch\.(lstm|gru|rnn_\w+)(_cell)?": "torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN or their cells",
     r"torch\.nn\.CrossMapLRN2d": "torch.nn.LocalResponseNorm",
     r"torch\.jit\.ScriptModule": "torch.nn.Module",

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from autokit import amp
 from autokit.base.dtypes import dtype
 from autokit.base.missing import absent
 
 __getattr__ = absent("torch.cuda.amp")
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__all__ = ["GradScaler", "autocast"]
 
 GradScaler = amp.GradScaler
-custom_fwd, custom_bwd = (
-    partial(amp.custom_fwd, device_type="cuda"),
-    partial(amp.custom_bwd, device_type="cuda"),
-)
 
 
 class autocast(amp.autocast):

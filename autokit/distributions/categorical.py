@@ -64,11 +64,6 @@ class Bernoulli(_Choice):
         return self.probs
 
     @property
-    def mode(self) -> Tensor:
-        """The likelier one; NaN where both are equally likely."""
-        return self.probs.ge(0.5).to(self.probs.dtype).masked_fill(self.probs.eq(0.5), math.nan)
-
-    @property
     def variance(self) -> Tensor:
         """p (1 - p)."""
         return self.probs * (1 - self.probs)
@@ -143,11 +138,6 @@ class Categorical(_Choice):
         return self.probs.new_full(self.batch_shape, math.nan)
 
     variance = mean
-
-    @property
-    def mode(self) -> Tensor:
-        """The likeliest."""
-        return self.probs.argmax(dim=-1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Categories."""

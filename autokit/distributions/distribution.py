@@ -16,7 +16,7 @@ from autokit.ops.shape import broadcast_tensors
 class Distribution:
     """A probability distribution, or a batch of independent ones.
 
-    A subclass defines ``mean``, ``mode`` and ``variance``, ``entropy()``, which is the uncertainty of a draw
+    A subclass defines ``mean`` and ``variance``, ``entropy()``, which is the uncertainty of a draw
     in nats, ``_log_prob``, and ``_cdf`` where that is simple.
 
     Parameters
@@ -73,7 +73,7 @@ class Distribution:
     # ------------------------------------------------------------ draws and probabilities
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("mean", "mode", "variance", "_log_prob", "_cdf", "entropy"):
+        if name in ("mean", "variance", "_log_prob", "_cdf", "entropy"):
             raise NotImplementedError(f"{type(self).__name__} does not say its {name.removeprefix('_')}")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -174,7 +174,7 @@ class Independent(Distribution):
         super().__init__(shape[:rest], shape[rest:], validate_args)
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("mean", "mode", "variance"):
+        if name in ("mean", "variance"):
             return getattr(self.base_dist, name)
         return super().__getattr__(name)
 

@@ -104,11 +104,6 @@ class Exponential(Distribution):
         return self.rate.reciprocal()
 
     @property
-    def mode(self) -> Tensor:
-        """0."""
-        return 0 * self.rate
-
-    @property
     def variance(self) -> Tensor:
         """1 / rate²."""
         return self.rate.pow(-2)
@@ -152,11 +147,6 @@ class Gamma(Distribution):
     def mean(self) -> Tensor:
         """a / rate."""
         return self.concentration / self.rate
-
-    @property
-    def mode(self) -> Tensor:
-        """(a - 1) / rate, or 0."""
-        return ((self.concentration - 1) / self.rate).clamp(min=0)
 
     @property
     def variance(self) -> Tensor:
@@ -211,12 +201,6 @@ class Dirichlet(Distribution):
         return self.concentration / self.concentration.sum(-1, True)
 
     @property
-    def mode(self) -> Tensor:
-        """The peak; NaN where no concentration is above 1."""
-        above = (self.concentration - 1).clamp(min=0.0)
-        return above / above.sum(-1, True)
-
-    @property
     def variance(self) -> Tensor:
         """m (1 - m) / (Σa + 1), with the mean m."""
         return self.mean * (1 - self.mean) / (self.concentration.sum(-1, True) + 1)
@@ -265,11 +249,6 @@ class Beta(Distribution):
     def mean(self) -> Tensor:
         """The share of the first concentration."""
         return self._dirichlet.mean[..., 0]
-
-    @property
-    def mode(self) -> Tensor:
-        """The peak."""
-        return self._dirichlet.mode[..., 0]
 
     @property
     def variance(self) -> Tensor:

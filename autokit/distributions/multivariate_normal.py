@@ -10,14 +10,13 @@ from autokit.distributions.distribution import Distribution
 from autokit.engine.tensor import Tensor
 from autokit.ops.decomposition import cholesky
 from autokit.ops.shape import broadcast_shapes
-from autokit.ops.solve import cholesky_inverse, solve_triangular
+from autokit.ops.solve import solve_triangular
 
 
 class MultivariateNormal(Distribution):
     """The normal distribution of vectors of mean ``loc``.
 
-    Their spread is given by the covariance matrix, by its inverse ``precision_matrix``, or by its Cholesky
-    factor ``scale_tril``.
+    Their spread is given by the covariance matrix, or by its Cholesky factor ``scale_tril``.
 
     Examples
     --------
@@ -30,7 +29,6 @@ class MultivariateNormal(Distribution):
     arg_constraints: ClassVar = {
         "loc": constraints.real,
         "covariance_matrix": constraints.positive_definite,
-        "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky,
     }
     has_rsample = True
@@ -39,23 +37,22 @@ class MultivariateNormal(Distribution):
         self,
         loc: Tensor,
         covariance_matrix: Tensor | None = None,
-        precision_matrix: Tensor | None = None,
+        *,
         scale_tril: Tensor | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        names = ("covariance_matrix", "precision_matrix", "scale_tril")
-        matrices = (covariance_matrix, precision_matrix, scale_tril)
-        given = [(name, matrix) for name, matrix in zip(names, matrices) if matrix is not None]
-        if len(given) != 1:
-            raise ValueError(f"Exactly one of {' or '.join(names)} may be specified.")
-        ((name, matrix),) = given
+        if (covariance_matrix is None) == (scale_tril is None):
+            raise ValueError("Exactly one of covariance_matrix or scale_tril may be specified.")
+        name = "scale_tril" if covariance_matrix is None else "covariance_matrix"
+        matrix: Any = scale_tril if covariance_matrix is None else covariance_matrix
         if loc.dim() < 1 or matrix.dim() < 2:
             raise ValueError(f"loc must be a vector, and {name} a matrix, or a batch of them")
         batch = broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
         self.loc = loc.expand((*batch, -1))
         super().__init__(batch, self.loc.shape[-1:], validate_args)
         self._require(name, matrix, self.arg_constraints[name])
-        self.scale_tril = _factor_of(name, matrix).expand((*batch, -1, -1))
+        factor = matrix if covariance_matrix is None else cholesky(matrix)
+        self.scale_tril = factor.expand((*batch, -1, -1))
 
     @property
     def covariance_matrix(self) -> Tensor:
@@ -63,16 +60,9 @@ class MultivariateNormal(Distribution):
         return self.scale_tril @ self.scale_tril.mT
 
     @property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
-        return cholesky_inverse(self.scale_tril)
-
-    @property
     def mean(self) -> Tensor:
         """The mean."""
         return self.loc
-
-    mode = mean
 
     @property
     def variance(self) -> Tensor:
@@ -93,17 +83,6 @@ class MultivariateNormal(Distribution):
     def entropy(self) -> Tensor:
         """½ log det(2πe Σ)."""
         return 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi)) + half_log_det(self.scale_tril)
-
-
-def _factor_of(name: str, matrix: Tensor) -> Tensor:
-    """The lower triangular factor L of the covariance L Lᵀ; ``name`` says what ``matrix`` is."""
-    if name == "covariance_matrix":
-        return cholesky(matrix)
-    if name == "scale_tril":
-        return matrix
-    upper = cholesky(matrix.flip((-2, -1))).flip((-2, -1))  # P = U Uᵀ, so that L = U⁻ᵀ
-    identity = upper.new_ones(upper.shape[-1]).diag().expand(upper.shape)
-    return solve_triangular(upper.mT, identity, upper=False)
 
 
 def half_log_det(factor: Tensor) -> Tensor:

@@ -28,8 +28,6 @@ class _LocationScale(Distribution):
         """The middle."""
         return self.loc
 
-    mode = mean
-
 
 class Normal(_LocationScale):
     """The normal distribution of mean ``loc`` and standard deviation ``scale``.
@@ -132,11 +130,6 @@ class Uniform(Distribution):
     def mean(self) -> Tensor:
         """The middle."""
         return (self.high + self.low) / 2
-
-    @property
-    def mode(self) -> Tensor:
-        """There is none: all are equally likely."""
-        return math.nan * self.high
 
     @property
     def variance(self) -> Tensor:

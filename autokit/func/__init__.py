@@ -7,7 +7,7 @@
 from autokit.base.missing import absent
 from autokit.func.batching import vmap
 from autokit.func.forward import jacfwd, jvp
-from autokit.func.modules import functional_call, stack_module_state
+from autokit.func.modules import functional_call
 from autokit.func.transforms import grad, grad_and_value, hessian, jacrev, vjp
 
 __getattr__ = absent("torch.func")
@@ -20,7 +20,6 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
-    "stack_module_state",
     "vjp",
     "vmap",
 ]

@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters: :func:`functional_call` and :func:`stack_module_state`."""
+"""Modules as functions of their parameters: :func:`functional_call`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from autokit.engine.tensor import Tensor
-from autokit.ops.join import stack
 
 
 def functional_call(
@@ -116,34 +115,3 @@ def _tied(places: dict[str, tuple[dict[str, Any], str]], given: dict[str, Any]) 
         for tensor in tensors.values():
             full.update(dict.fromkeys(tied, tensor))
     return full
-
-
-def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters and buffers of modules of one class, stacked by name, for ``vmap`` over the modules.
-
-    The stacked parameters are new leaves.
-
-    Raises
-    ------
-    RuntimeError
-        If there are no modules, or they differ in class, mode or ``requires_grad``.
-    """
-    if not models:
-        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
-    if len({(type(model), model.training) for model in models}) > 1:
-        raise RuntimeError("stack_module_state: the models must be of one class, and all in one mode")
-    return (
-        _stacked([dict(model.named_parameters()) for model in models]),
-        _stacked([dict(model.named_buffers()) for model in models]),
-    )
-
-
-def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    found = {}
-    for name in states[0]:
-        tensors = [state[name] for state in states]
-        learns = {tensor.requires_grad for tensor in tensors}
-        if len(learns) > 1:
-            raise RuntimeError(f"stack_module_state: {name} must require grad in all models, or in none")
-        found[name] = stack([tensor.detach() for tensor in tensors]).requires_grad_(learns.pop())
-    return found

@@ -31,7 +31,6 @@ __all__ = [
     "SiLU",
     "Sigmoid",
     "Softmax",
-    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",
@@ -312,13 +311,3 @@ class Softmin(FunctionLayer):
 
     function = staticmethod(F.softmin)
     dim: int | None = None
-
-
-class Softmax2d(FunctionLayer):
-    """:class:`Softmax` over the channels of (N, C, H, W) or (C, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Apply along the channels."""
-        if input.dim() not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
-        return F.softmax(input, -3)

@@ -77,22 +77,6 @@ def eye_(tensor: Tensor) -> Tensor:
     return _fill(tensor, np.eye(*tensor.shape))
 
 
-def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """The weight of a convolution that leaves its channels unchanged, within each of the ``groups``."""
-    outputs, inputs, *window = tensor.shape
-    if len(window) not in (1, 2, 3):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
-    if outputs % groups:
-        raise ValueError("dim 0 must be divisible by groups")
-    values = np.zeros(tensor.shape)
-    centre = tuple(size // 2 for size in window)
-    in_group = outputs // groups
-    for group in range(groups):
-        for channel in range(min(in_group, inputs)):
-            values[group * in_group + channel, channel, *centre] = 1
-    return _fill(tensor, values)
-
-
 # ---------------------------------------------------------------- drawn
 
 
@@ -226,23 +210,6 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
     q = q * np.sign(np.diagonal(r))  # so that the matrix is uniform among all orthogonal ones
     return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
-
-
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Normal numbers, but 0 for this fraction of each column, rounded up.
-
-    References
-    ----------
-    J. Martens, "Deep learning via Hessian-free optimization", ICML 2010.
-    """
-    if tensor.dim() != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    normal_(tensor, 0, std, generator)
-    rows, columns = tensor.shape
-    values = to_numpy(tensor.array)
-    for column in range(columns):
-        values[generator_for(tensor.device).permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
-    return _fill(tensor, values)
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:

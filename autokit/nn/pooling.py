@@ -17,9 +17,6 @@ __all__ = [
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
@@ -86,25 +83,7 @@ class MaxPool3d(_MaxPool):
     function = staticmethod(F.max_pool3d)
 
 
-# ---------------------------------------------------------------- means and norms
-
-
-class AvgPool1d(FunctionLayer):
-    """The mean of each window, of (N, C, L) or (C, L)."""
-
-    function = staticmethod(F.avg_pool1d)
-    text = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
-    kernel_size: Size
-    stride: Size | None = None
-    padding: Size = 0
-    ceil_mode: bool = False
-    count_include_pad: bool = True
-
-    def check(self) -> None:
-        """Windows stand side by side, unless ``stride`` says otherwise."""
-        self.stride = per_dimension(self.kernel_size if self.stride is None else self.stride, 1)
-        self.kernel_size = per_dimension(self.kernel_size, 1)
-        self.padding = per_dimension(self.padding, 1)
+# ---------------------------------------------------------------- means
 
 
 class _AvgPool(FunctionLayer):
@@ -114,11 +93,23 @@ class _AvgPool(FunctionLayer):
     padding: Size = 0
     ceil_mode: bool = False
     count_include_pad: bool = True
-    divisor_override: int | None = None
 
     def check(self) -> None:
         """Windows stand side by side, unless ``stride`` says otherwise."""
         self.stride = self.kernel_size if self.stride is None else self.stride
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window, of (N, C, L) or (C, L)."""
+
+    function = staticmethod(F.avg_pool1d)
+
+    def check(self) -> None:
+        """Sizes print as tuples."""
+        super().check()
+        self.kernel_size = per_dimension(self.kernel_size, 1)
+        self.stride = per_dimension(self.stride, 1)
+        self.padding = per_dimension(self.padding, 1)
 
 
 class AvgPool2d(_AvgPool):
@@ -130,8 +121,6 @@ class AvgPool2d(_AvgPool):
         As for :class:`MaxPool2d`; what is added around is 0.
     count_include_pad : bool
         Whether the zeros around count in the mean.
-    divisor_override : int, optional
-        Divide by this in place of the number of elements.
 
     Examples
     --------
@@ -148,31 +137,6 @@ class AvgPool3d(_AvgPool):
     """The mean of each window, of (N, C, D, H, W) or (C, D, H, W); see :class:`AvgPool2d`."""
 
     function = staticmethod(F.avg_pool3d)
-
-
-class _LPPool(FunctionLayer):
-    norm_type: float
-    kernel_size: Size
-    stride: Size | None = None
-    ceil_mode: bool = False
-
-
-class LPPool1d(_LPPool):
-    """The ``norm_type``-norm of each window, of (N, C, L) or (C, L): 1 gives sums, ∞ would give maxima."""
-
-    function = staticmethod(F.lp_pool1d)
-
-
-class LPPool2d(_LPPool):
-    """The ``norm_type``-norm of each window, of (N, C, H, W) or (C, H, W)."""
-
-    function = staticmethod(F.lp_pool2d)
-
-
-class LPPool3d(_LPPool):
-    """The ``norm_type``-norm of each window, of (N, C, D, H, W) or (C, D, H, W)."""
-
-    function = staticmethod(F.lp_pool3d)
 
 
 # ---------------------------------------------------------------- to a given output size

@@ -14,7 +14,6 @@ from autokit.nn import functional as F
 from autokit.nn import init
 from autokit.nn.layer import empty_parameter
 from autokit.nn.module import Module
-from autokit.nn.parameter import Parameter
 from autokit.nn.utils.rnn import PackedSequence
 from autokit.ops.create import zeros
 from autokit.ops.join import cat, stack
@@ -97,13 +96,6 @@ class RNNBase(_Recurrent):
                 f"num_layers greater than 1, but got dropout={self.dropout} and num_layers=1",
                 stacklevel=4,
             )
-
-    @property
-    def all_weights(self) -> list[list[Parameter]]:
-        """The parameters of each layer and direction."""
-        names = [f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in self._suffixes()]
-        named = list(self.named_parameters())
-        return [[parameter for key, parameter in named if key.endswith(name)] for name in names]
 
     @property
     def _flat_weights_names(self) -> list[str]:

@@ -8,10 +8,8 @@ from autokit.nn import functional as F
 from autokit.nn.layer import FunctionLayer, Size
 
 __all__ = [
-    "ChannelShuffle",
     "Fold",
     "PixelShuffle",
-    "PixelUnshuffle",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",
@@ -81,20 +79,6 @@ class PixelShuffle(FunctionLayer):
 
     function = staticmethod(F.pixel_shuffle)
     upscale_factor: int
-
-
-class PixelUnshuffle(FunctionLayer):
-    """Pixels become channels: undoes :class:`PixelShuffle`."""
-
-    function = staticmethod(F.pixel_unshuffle)
-    downscale_factor: int
-
-
-class ChannelShuffle(FunctionLayer):
-    """Deal the channels out, so that each new group has some of each old one."""
-
-    function = staticmethod(F.channel_shuffle)
-    groups: int
 
 
 class Unfold(FunctionLayer):

@@ -84,10 +84,9 @@ def einsum(*args: Any) -> Tensor:
     Parameters
     ----------
     *args
-        An equation and the operands, ``einsum("ij,jk->ik", a, b)``, or the operands with lists of numbers,
-        ``einsum(a, [0, 1], b, [1, 2], [0, 2])``. Without an arrow, the result has the letters that occur
-        once, in alphabetical order. ``...`` stands for dimensions without letters, which broadcast. A letter
-        that occurs twice in one operand reads its diagonal.
+        An equation and the operands, ``einsum("ij,jk->ik", a, b)``. Without an arrow, the result has the
+        letters that occur once, in alphabetical order. ``...`` stands for dimensions without letters, which
+        broadcast. A letter that occurs twice in one operand reads its diagonal.
 
     Raises
     ------
@@ -106,28 +105,14 @@ def einsum(*args: Any) -> Tensor:
     >>> torch.einsum("ij,j->i", a, torch.tensor([1.0, 10.0]))
     tensor([21., 43.])
     """
-    if len(args) > 1 and isinstance(args[0], str):
-        equation, *operands = args
-        if isinstance(operands[0], list | tuple):
-            operands = [*operands[0]]
-    elif len(args) > 1 and isinstance(args[0], Tensor):
-        count = len(args) // 2
-        operands, lists = [*args[: 2 * count : 2]], args[1 : 2 * count : 2]
-        equation = ",".join(map(_term, lists)) + ("->" + _term(args[-1]) if len(args) % 2 else "")
-    else:
+    if len(args) < 2 or not isinstance(args[0], str):
         raise ValueError('einsum() takes an equation and at least one operand: einsum("ij,jk->ik", a, b)')
+    equation, *operands = args
+    if isinstance(operands[0], list | tuple):
+        operands = [*operands[0]]
     for place, operand in enumerate(operands):
         require_tensor("einsum", operand, "operands", place)
     return _einsum(*operands, equation=_written_out(equation.replace(" ", ""), operands))
-
-
-def _term(numbers: Sequence[Any]) -> str:
-    """The letters for a list of dimensions given by numbers."""
-    if any(number is not Ellipsis and number not in range(len(_LETTERS)) for number in numbers):
-        raise ValueError(
-            f"einsum(): subscripts are numbers from 0 to {len(_LETTERS) - 1}, or ..., not {numbers}"
-        )
-    return "".join(["..." if number is Ellipsis else _LETTERS[number] for number in numbers])
 
 
 def _written_out(equation: str, operands: Sequence[Tensor]) -> str:

@@ -18,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import beside
 from autokit.base.errors import describe, require_floats, require_tensor
-from autokit.engine.tensor import Tensor, new_tensor
+from autokit.engine.tensor import Tensor
 from autokit.ops.choose import where
 from autokit.ops.names import Names
 from autokit.ops.pad import AxisMap, picking, resample
@@ -36,8 +35,6 @@ def interpolate(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
-    recompute_scale_factor: bool | None = None,
-    antialias: bool = False,
 ) -> Tensor:
     """``input`` resized to ``size``, or by ``scale_factor``.
 
@@ -54,10 +51,6 @@ def interpolate(
         neighbours by their distance; "bicubic" lays a smooth curve through four; "area" averages.
     align_corners : bool, optional
         Let the centres of the outermost elements stay where they are, rather than their outer edges.
-    recompute_scale_factor : bool, optional
-        Find the scale anew from the rounded sizes.
-    antialias : bool
-        For "bilinear" and "bicubic": weigh all that a new element covers when it gets smaller.
 
     Examples
     --------
@@ -77,10 +70,8 @@ def interpolate(
         )
     if align_corners is not None and mode not in _DIMENSIONS:
         raise ValueError("align_corners option can only be set with linear, bilinear, bicubic and trilinear")
-    if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes")
     old = input.shape[2:]
-    sizes, scales = _new_sizes(input, old, size, scale_factor, recompute_scale_factor)
+    sizes, scales = _new_sizes(input, old, size, scale_factor)
     if min(*sizes, *input.shape[1:]) < 1:
         raise RuntimeError(f"Input and output sizes should be greater than 0: {describe(input)} to {sizes}")
     if input.array.dtype != np.uint8 or "nearest" not in mode:
@@ -90,14 +81,14 @@ def interpolate(
     maps = []
     for axis, (have, wanted, scale) in enumerate(zip(old, sizes, scales), -count):
         # Where a size stays, the elements are copied, though a given scale may round to it.
-        stays = have == wanted and (mode in ("linear", "bilinear", "trilinear") or antialias)
-        if not (stays or have == wanted and mode == "nearest" and count == 2):
-            maps.append(_along(axis, have, wanted, scale, mode, bool(align_corners), antialias))
+        copies = mode in ("linear", "bilinear", "trilinear") or (mode == "nearest" and count == 2)
+        if have != wanted or not copies:
+            maps.append(_along(axis, have, wanted, scale, mode, bool(align_corners)))
     return resample(input, maps=tuple(maps)) if maps else input.clone()
 
 
 def _new_sizes(
-    input: Tensor, old: Sequence[int], size: Any, scale_factor: Any, recompute: bool | None
+    input: Tensor, old: Sequence[int], size: Any, scale_factor: Any
 ) -> tuple[list[int], list[float | None]]:
     """The new sizes, and for each dimension the scale where it is not just their quotient."""
     if (size is None) == (scale_factor is None):
@@ -110,16 +101,12 @@ def _new_sizes(
             f"{len(old)}, and {given} names {len(numbers)}"
         )
     if scale_factor is None:
-        if recompute:
-            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
         return [int(number) for number in numbers], [None] * len(old)
     sizes = [math.floor(have * factor) for have, factor in zip(old, numbers)]
-    return sizes, [None if recompute else float(factor) for factor in numbers]
+    return sizes, [float(factor) for factor in numbers]
 
 
-def _along(
-    axis: int, old: int, new: int, factor: float | None, mode: str, aligned: bool, antialias: bool
-) -> AxisMap:
+def _along(axis: int, old: int, new: int, factor: float | None, mode: str, aligned: bool) -> AxisMap:
     """The map of one dimension from ``old`` elements to ``new``."""
     places = np.arange(new)
     if "nearest" in mode:
@@ -128,8 +115,6 @@ def _along(
         shifted = places.astype(np.float32) + np.float32(0.5 if mode == "nearest-exact" else 0)
         return picking(axis, old, np.minimum((shifted * scale32).astype(np.int64), old - 1))
     scale = old / new if factor is None else 1 / factor
-    if antialias:
-        return _antialiased(axis, old, places, scale, mode)
     source = (places + 0.5) * scale - 0.5
     if aligned:
         source = places * ((old - 1) / max(new - 1, 1))
@@ -139,68 +124,19 @@ def _along(
     part = source[:, np.newaxis] - first
     near = np.arange(-1, 3) if mode == "bicubic" else np.arange(2)
     distance = np.abs(part - near)
-    weights = _cubic(distance, -0.75) if mode == "bicubic" else 1 - distance
+    weights = _cubic(distance) if mode == "bicubic" else 1 - distance
     return AxisMap(axis, old, np.clip(first + near, 0, old - 1), weights)
 
 
-def _cubic(distance: Any, sharpness: float) -> Any:
+def _cubic(distance: Any) -> Any:
     """The weight of a neighbour at a ``distance``, by Keys' cubic convolution kernel; arrays or tensors."""
-    a, x = sharpness, distance
+    a, x = -0.75, distance
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
 
 
-def _antialiased(axis: int, old: int, places: np.ndarray, scale: float, mode: str) -> AxisMap:
-    """The map in which each new element averages all old ones that it covers."""
-    stretch = max(scale, 1.0)
-    reach = (1 if mode == "bilinear" else 2) * stretch
-    centres = scale * (places + 0.5)
-    low = np.maximum((centres - reach + 0.5).astype(np.int64), 0)
-    high = np.minimum((centres + reach + 0.5).astype(np.int64), old)
-    columns = low[:, np.newaxis] + np.arange(max(int((high - low).max()), 1))
-    distance = np.abs((columns - centres[:, np.newaxis] + 0.5) / stretch)
-    weights = np.maximum(1 - distance, 0) if mode == "bilinear" else _cubic(distance, -0.5)
-    weights = np.where(columns < high[:, np.newaxis], weights, 0.0)
-    return AxisMap(axis, old, np.minimum(columns, old - 1), weights / weights.sum(axis=1, keepdims=True))
-
-
 # ---------------------------------------------------------------- reading at points
-
-
-def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """Where each pixel of an image of ``size`` lies after the affine map ``theta``, for :func:`grid_sample`.
-
-    Parameters
-    ----------
-    theta : Tensor
-        A matrix for each image: of shape (N, 2, 3), or (N, 3, 4) for volumes.
-    size : sequence of int
-        (N, C, H, W), or (N, C, D, H, W).
-    align_corners : bool
-        Whether −1 and 1 are the centres of the outermost pixels, or their outer edges.
-
-    Returns
-    -------
-    Tensor
-        Of shape (N, H, W, 2), or (N, D, H, W, 3): x, y and z, each from −1 to 1 inside the image.
-    """
-    require_tensor("affine_grid", theta)
-    ndim = len(size) - 2
-    if ndim not in (2, 3):
-        raise NotImplementedError(f"affine_grid only supports 4D and 5D sizes. Got size {tuple(size)}")
-    if tuple(theta.shape[1:]) != (ndim, ndim + 1):
-        raise ValueError(
-            f"Expected a batch of {ndim}D affine matrices of shape Nx{ndim}x{ndim + 1} for size "
-            f"{tuple(size)}. Got {describe(theta)}"
-        )
-    axes = []
-    for length in size[2:]:
-        centres = np.linspace(-1, 1, length) if length > 1 else np.zeros(1)
-        axes.append(centres if align_corners else centres * (length - 1) / length)
-    points = np.stack([*reversed(np.meshgrid(*axes, indexing="ij")), np.ones(tuple(size[2:]))], axis=-1)
-    flat = new_tensor(beside(points.reshape(-1, ndim + 1).astype(theta.array.dtype), theta.array))
-    return (flat @ theta.transpose(1, 2)).reshape((size[0], *size[2:], ndim))
 
 
 def grid_sample(
@@ -291,7 +227,7 @@ def _neighbours(points: list[Tensor], mode: str) -> Iterator[tuple[Any, list[Ten
         weight: Any = 1.0
         for point, low, step in zip(points, lower, steps):
             distance = (point - (low + step)).abs()
-            weight = weight * (_cubic(distance, -0.75) if mode == "bicubic" else 1 - distance)
+            weight = weight * (_cubic(distance) if mode == "bicubic" else 1 - distance)
         yield weight.unsqueeze(1), [low + step for low, step in zip(lower, steps)]
 
 
@@ -334,35 +270,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return moved.reshape((*lead, channels // r**2, height * r, width * r))
 
 
-def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """(…, C, H·r, W·r) to (…, C·r², H, W): the inverse of :func:`pixel_shuffle`."""
-    require_tensor("pixel_unshuffle", input)
-    r = downscale_factor
-    if input.ndim < 3 or r < 1 or input.shape[-2] % r or input.shape[-1] % r:
-        raise RuntimeError(
-            f"pixel_unshuffle expects height and width to be divisible by downscale_factor, {r}: "
-            f"{describe(input)}"
-        )
-    *lead, channels, height, width = input.shape
-    n = len(lead)
-    split = input.reshape((*lead, channels, height // r, r, width // r, r))
-    moved = split.permute((*range(n + 1), n + 2, n + 4, n + 1, n + 3))
-    return moved.reshape((*lead, channels * r**2, height // r, width // r))
-
-
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels of ``groups`` groups, dealt out in turn, so that a grouped convolution sees all groups."""
-    require_tensor("channel_shuffle", input)
-    if input.ndim < 3 or groups < 1 or input.shape[1] % groups:
-        raise RuntimeError(
-            f"channel_shuffle: channels must be divisible by groups, {groups}: {describe(input)}"
-        )
-    samples, channels, *sizes = input.shape
-    split = input.reshape((samples, groups, channels // groups, *sizes))
-    return split.transpose(1, 2).reshape(input.shape)
-
-
-_SHUFFLES = "pixel_shuffle pixel_unshuffle channel_shuffle"
-
-_FUNCTIONAL = f"interpolate affine_grid grid_sample {_SHUFFLES}"
-NAMES = Names(functions=_SHUFFLES, functional=_FUNCTIONAL, other_functional={"upsample": interpolate})
+NAMES = Names(
+    functions="pixel_shuffle",
+    functional="interpolate grid_sample pixel_shuffle",
+    other_functional={"upsample": interpolate},
+)

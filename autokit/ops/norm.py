@@ -10,7 +10,7 @@ import numpy as np
 
 from autokit.base.devices import module_of
 from autokit.base.dtypes import dtype as Dtype
-from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
+from autokit.base.errors import dims_of, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
 from autokit.gpu import lacking
@@ -268,14 +268,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
 
 
-def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances of all pairs of rows, each pair once: the upper triangle of ``cdist(x, x)``."""
-    if input.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
-    first, second = np.triu_indices(input.shape[0], 1)
-    return vector_norm(input[first] - input[second], p, -1)
-
-
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -307,23 +299,9 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     return input / vector_norm(input, p, dim, True).clamp_min(eps)
 
 
-def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """``input`` with each slice at a place of ``dim`` scaled down until its p-norm is at most ``maxnorm``."""
-    if p <= 0 or maxnorm < 0:
-        raise RuntimeError(
-            f"renorm: p must be above 0 and maxnorm not below 0, but they are {p} and {maxnorm}"
-        )
-    if input.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
-    place = one_dim(dim, input.ndim)
-    norms = vector_norm(input, p, [other for other in range(input.ndim) if other != place], True)
-    return input * where(norms.gt(maxnorm), maxnorm / (norms + 1e-7), 1.0)
-
-
 NAMES = Names(
-    both="dist norm renorm",
-    functions="cdist cosine_similarity pairwise_distance pdist",
-    functional="cosine_similarity normalize pairwise_distance pdist",
-    in_place="renorm",
+    both="dist norm",
+    functions="cdist cosine_similarity pairwise_distance",
+    functional="cosine_similarity normalize pairwise_distance",
     numpy={np.linalg.norm: public(linalg_norm)},
 )

@@ -195,10 +195,8 @@ def max_pool3d(
 # ---------------------------------------------------------------- means
 
 
-def _average_pool(ndim, input, kernel_size, stride, padding, ceil_mode, include_pad, override=None):
+def _average_pool(ndim, input, kernel_size, stride, padding, ceil_mode, include_pad):
     name = f"avg_pool{ndim}d"
-    if override == 0:
-        raise RuntimeError(f"{name}: divisor must be not zero")
     windows, counts = _windows_over(name, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
     require_floats(name, input.array)
     maps = []
@@ -207,8 +205,6 @@ def _average_pool(ndim, input, kernel_size, stride, padding, ceil_mode, include_
         places = (np.arange(count) * step - pad)[:, np.newaxis] + np.arange(kernel)
         inside = (places >= 0) & (places < size)
         divisors = (places < size + pad if include_pad else inside).sum(axis=1, keepdims=True)
-        if override is not None:
-            divisors = override if axis == -1 else 1
         maps.append(AxisMap(axis, size, np.clip(places, 0, size - 1), inside / divisors))
     return resample(input, maps=tuple(maps))
 
@@ -232,7 +228,6 @@ def avg_pool2d(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
-    divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of images.
 
@@ -242,8 +237,6 @@ def avg_pool2d(
         As in :func:`max_pool2d`; the padding is zeros.
     count_include_pad : bool
         Count the padding among the elements that are averaged.
-    divisor_override : int, optional
-        Divide by this instead of by the number of elements.
 
     Examples
     --------
@@ -252,8 +245,7 @@ def avg_pool2d(
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
-    settings = stride, padding, ceil_mode, count_include_pad, divisor_override
-    return _average_pool(2, input, kernel_size, *settings)
+    return _average_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 def avg_pool3d(
@@ -263,11 +255,9 @@ def avg_pool3d(
     padding: Size = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
-    divisor_override: int | None = None,
 ) -> Tensor:
     """The mean of each window of volumes; as :func:`avg_pool2d`."""
-    settings = stride, padding, ceil_mode, count_include_pad, divisor_override
-    return _average_pool(3, input, kernel_size, *settings)
+    return _average_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
 
 
 def _norm_pool(
@@ -290,13 +280,6 @@ def lp_pool2d(
 ) -> Tensor:
     """``(Σ xᵖ)^(1/p)`` over each window of images, for p = ``norm_type``."""
     return _norm_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
-
-
-def lp_pool3d(
-    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
-) -> Tensor:
-    """``(Σ xᵖ)^(1/p)`` over each window of volumes, for p = ``norm_type``."""
-    return _norm_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 # ---------------------------------------------------------------- adaptive pooling
@@ -378,7 +361,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 _MAX = "max_pool1d max_pool2d max_pool3d"
-_REST = "avg_pool2d avg_pool3d lp_pool1d lp_pool2d lp_pool3d adaptive_avg_pool2d adaptive_avg_pool3d"
+_REST = "avg_pool2d avg_pool3d lp_pool1d lp_pool2d adaptive_avg_pool2d adaptive_avg_pool3d"
 _ADAPTIVE_MAX = "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d"
 
 NAMES = Names(

@@ -300,19 +300,9 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: fl
     return _added(input, mv(mat, vec), beta, alpha)
 
 
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """``beta · input + alpha · outer(vec1, vec2)``."""
-    return _added(input, outer(vec1, vec2), beta, alpha)
-
-
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """``beta · input + alpha · (batch1 @ batch2)``, for batches of matrices."""
     return _added(input, bmm(batch1, batch2), beta, alpha)
-
-
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    """``beta · input + alpha · Σ (batch1 @ batch2)``, summed over the batch."""
-    return _added(input, bmm(batch1, batch2).sum(0), beta, alpha)
 
 
 # ---------------------------------------------------------------- other products
@@ -376,10 +366,10 @@ def trace(input: Tensor) -> Tensor:
 
 
 NAMES = Names(
-    both="addbmm addmm addmv addr baddbmm bmm cross dot kron matmul mm mv outer trace",
+    both="addmm addmv baddbmm bmm cross dot kron matmul mm mv outer trace",
     functions="bilinear",
     functional="bilinear linear",
-    in_place="addbmm addmm addmv addr baddbmm",
+    in_place="addmm addmv baddbmm",
     aliases={"ger": "outer", "vdot": "dot"},
     numpy={np.matmul: matmul, np.dot: matmul, np.outer: outer, np.cross: linalg_cross, np.trace: trace},
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from autokit.base.devices import module_of
 from autokit.base.dtypes import dtype as Dtype
-from autokit.base.errors import dims_of, one_dim, require_floats, require_tensor
+from autokit.base.errors import one_dim, require_floats, require_tensor
 from autokit.engine.operation import derivative, on, operation
 from autokit.engine.tensor import Tensor
 from autokit.gpu.lacking import accumulate
@@ -173,7 +173,7 @@ def cummin(input: Tensor, dim: int) -> Any:
     return _Cummin(*along("cummin", running_min, input, dim))
 
 
-# ---------------------------------------------------------------- differences, areas and slopes
+# ---------------------------------------------------------------- differences
 
 
 def diff(
@@ -202,100 +202,8 @@ def diff(
     return result
 
 
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """The integral of ``y`` along ``dim`` by the trapezoid rule, at the points ``x`` or in steps of ``dx``.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.trapezoid(torch.tensor([0.0, 1.0, 4.0]), dx=2.0)
-    tensor(6.)
-    """
-    require_tensor("trapezoid", y)
-    place = one_dim(dim, y.array.ndim)
-    steps = y.array.shape[place] - 1
-    heights = y.narrow(place, 1, steps) + y.narrow(place, 0, steps)
-    widths: Any = dx
-    if x is not None:
-        widths = _steps(x, y, place) if x.array.ndim == 1 else diff(x, dim=place - y.array.ndim)
-    return (heights * widths).sum(place) / 2
-
-
-def _steps(points: Tensor, values: Tensor, dim: int) -> Tensor:
-    """The distances between ``points``, in a shape that broadcasts along ``dim`` of ``values``."""
-    size, ndim = values.array.shape[dim], values.array.ndim
-    if points.array.shape != (size,):
-        raise RuntimeError(
-            f"there must be one point for each of the {size} values along dimension {dim}, but the points "
-            f"have the shape {list(points.array.shape)}"
-        )
-    return diff(points).reshape((-1,) + (1,) * (ndim - dim - 1))
-
-
-def gradient(
-    input: Tensor, *, spacing: Any = 1, dim: int | Any = None, edge_order: int = 1
-) -> tuple[Tensor, ...]:
-    """The derivative along each dimension of a function whose values are given at points.
-
-    Inside, it is the slope of the parabola through a value and its two neighbours; at the edges, of the line
-    through two values, or of the parabola through three.
-
-    Parameters
-    ----------
-    input : Tensor
-        The values.
-    spacing : number, or sequence of numbers or of tensors
-        The distance between points, everywhere or along each dimension, or the coordinates along each.
-    dim : int or sequence of int, optional
-        The dimensions; all without it.
-    edge_order : {1, 2}
-        How accurate the edges are.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.gradient(torch.tensor([1.0, 4.0, 9.0, 16.0]))
-    (tensor([3., 4., 6., 7.]),)
-
-    References
-    ----------
-    A. Quarteroni, R. Sacco and F. Saleri, *Numerical Mathematics*, 2nd edition, Springer, 2007.
-    """
-    require_tensor("gradient", input)
-    if edge_order not in (1, 2):
-        raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, not {edge_order}")
-    dims = dims_of(dim, input.array.ndim)
-    spacings = list(spacing) if isinstance(spacing, tuple | list) else [spacing] * len(dims)
-    if len(spacings) != len(dims):
-        raise RuntimeError(
-            f"torch.gradient expected one spacing for each of {len(dims)} dimensions, but got {len(spacings)}"
-        )
-    if min([input.array.shape[place] for place in dims], default=3) <= edge_order:
-        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
-    return tuple([_slope(input, *pair, edge_order) for pair in zip(dims, spacings)])
-
-
-def _slope(input: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
-    size = input.array.shape[dim]
-    steps = left = right = first_step = last_step = spacing
-    if isinstance(spacing, Tensor) and spacing.array.ndim:
-        steps = _steps(spacing, input, dim)
-        left, right, first_step, last_step = steps[:-1], steps[1:], steps[:1], steps[-1:]
-    slopes = (input.narrow(dim, 1, size - 1) - input.narrow(dim, 0, size - 1)) / steps
-    before, after = slopes.narrow(dim, 0, size - 2), slopes.narrow(dim, 1, size - 2)
-    inside = (before * right + after * left) / (left + right)
-    first, last = slopes.narrow(dim, 0, 1), slopes.narrow(dim, size - 2, 1)
-    if edge_order == 2:
-        bends = (after - before) / (left + right)
-        first = first - bends.narrow(dim, 0, 1) * first_step
-        last = last + bends.narrow(dim, size - 3, 1) * last_step
-    return cat([first, inside, last], dim)
-
-
 NAMES = Names(
     both="cummax cummin cumprod cumsum diff logcumsumexp",
-    functions="gradient trapezoid",
     in_place="cumsum",
-    aliases={"trapz": "trapezoid"},
     numpy={np.cumsum: cumsum, np.cumprod: cumprod, np.diff: diff},
 )

@@ -22,7 +22,6 @@ from autokit.ops.index import (
     as_element,
     checked_vector,
     in_two_steps,
-    require_places,
     setitem,
     spread,
 )
@@ -246,13 +245,6 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return input + spread(source, shape=input.array.shape, index=along(dim, index.array.copy()))
 
 
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """A copy with the slices of ``source`` at the places that a vector names."""
-    dim = checked_vector("index_copy", input, dim, index)
-    _require_slices("index_copy", input, dim, index, source)
-    return write(input.clone(), along(dim, index.array.copy()), source)
-
-
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy with ``value``, a number or a tensor without dimensions, in the slices that a vector names."""
     dim = checked_vector("index_fill", input, dim, index, -input.array.shape[dim])
@@ -298,15 +290,6 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     return result
 
 
-def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with ``source`` at places counted through the flattened tensor, or added there."""
-    require_tensor("put_", index, "index", 1)
-    require_tensor("put_", source, "source", 2)
-    require_places("put_", index, 0, input.array.size, -input.array.size)
-    flat = index_put(input.reshape(-1), (index.reshape(-1),), source.reshape(-1), accumulate)
-    return flat.reshape(input.array.shape)
-
-
 # ---------------------------------------------------------------- a mask
 
 
@@ -343,23 +326,5 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     return plain_masked_fill(input, mask, _single("masked_fill_", input, value))
 
 
-def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """``input``, with the first elements of ``source``, in order, where ``mask`` is true."""
-    _require_mask("masked_scatter", mask)
-    require_tensor("masked_scatter", source, "source", 2)
-    shape = np.broadcast_shapes(input.array.shape, mask.array.shape)
-    result, mask = input.expand(shape).clone(), mask.expand(shape)
-    count = int(mask.array.sum())
-    if source.array.size < count:
-        raise RuntimeError(
-            f"Number of elements of source < number of ones in mask: {source.array.size} and {count}"
-        )
-    result[mask] = source.reshape(-1)[:count]
-    return result
-
-
-_NAMES = (
-    "index_add index_copy index_fill index_put masked_fill masked_scatter put scatter "
-    "scatter_add scatter_reduce"
-)
+_NAMES = "index_add index_fill index_put masked_fill scatter scatter_add scatter_reduce"
 NAMES = Names(both=_NAMES, in_place=_NAMES, methods="copy_ fill_ fill_diagonal_ zero_")

@@ -21,7 +21,6 @@ from autokit.ops.product import matmul
 
 Slogdet = return_type("slogdet", "sign", "logabsdet")
 Lstsq = return_type("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
-TriangularSolve = return_type("triangular_solve", "solution", "cloned_coefficient")
 
 
 class LinAlgError(RuntimeError):
@@ -308,26 +307,11 @@ def solve_triangular(
     return transposed(turned)
 
 
-def triangular_solve(
-    input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
-) -> Any:
-    """The older form of ``torch.linalg.solve_triangular``: right-hand sides first."""
-    matrix = transposed(A) if transpose else A
-    solution = triangular_solution(matrix, input, upper=upper != transpose, unitriangular=unitriangular)
-    return TriangularSolve(solution, A.clone())
-
-
 def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given B (``input``) and the factor of A = L Lᵀ, or of Lᵀ L if ``upper``."""
     lower = transposed(L) if upper else L
     half = triangular_solution(lower, input, upper=False)
     return triangular_solution(transposed(lower), half, upper=True)
-
-
-def cholesky_inverse(L: Tensor, upper: bool = False) -> Tensor:
-    """The inverse of A, given its Cholesky factor: A is L Lᵀ, or Lᵀ L where the factor is ``upper``."""
-    identity = new_tensor(module_of(L).eye(L.shape[-1], dtype=L.array.dtype))
-    return cholesky_solve(identity, L, upper)
 
 
 # ---------------------------------------------------------------- least squares
@@ -379,11 +363,6 @@ def pinv(
        whose variables separate", SIAM Journal on Numerical Analysis, 1973.
     """
     return _pinv(A, rtol=rtol if rcond is None else rcond, hermitian=hermitian)
-
-
-def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """The pseudoinverse of each matrix; see ``torch.linalg.pinv``."""
-    return pinv(input, rcond)
 
 
 def matrix_rank(
@@ -460,6 +439,6 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
 
 
 NAMES = Names(
-    both="cholesky_inverse cholesky_solve det inverse logdet matrix_power pinverse slogdet triangular_solve",
+    both="cholesky_solve det inverse logdet matrix_power slogdet",
     numpy={np.linalg.det: det, np.linalg.inv: inv, np.linalg.solve: solve},
 )

@@ -5,12 +5,11 @@ A nan counts as larger than any number. Equal elements keep their order.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import beside, module_of
+from autokit.base.devices import beside
 from autokit.base.errors import describe, one_dim, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
@@ -54,11 +53,6 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The places of the elements in order along ``dim``."""
     return sort(input.detach() if isinstance(input, Tensor) else input, dim, descending).indices
-
-
-def msort(input: Tensor) -> Tensor:
-    """The elements in order along the first dimension."""
-    return sort(input, 0).values
 
 
 def _ranks(order: Any, dim: int, start: int, stop: int) -> Any:
@@ -165,23 +159,6 @@ def _chosen(values: Any, *others: tuple[Any, bool]) -> Any:
     return tuple(results) if len(results) > 1 else results[0]
 
 
-def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Any:
-    """The elements, or slices along ``dim``, without those that equal the one before; see :func:`unique`."""
-    require_tensor("unique_consecutive", input)
-    place = 0 if dim is None else one_dim(dim, input.array.ndim)
-    a = input.array.reshape(-1) if dim is None else input.array
-    size = a.shape[place]
-    rows = np.moveaxis(a, place, 0).reshape(size, math.prod(a.shape) // max(size, 1))
-    is_new = module_of(a).ones(size, bool)
-    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    starts = np.flatnonzero(is_new)
-    counts = np.diff(starts, append=beside(np.asarray([size]), a))
-    inverse = (np.cumsum(is_new) - 1).reshape(input.array.shape if dim is None else -1)
-    return _chosen(np.take(a, starts, axis=place), (inverse, return_inverse), (counts, return_counts))
-
-
 # ---------------------------------------------------------------- places in a sorted sequence
 
 
@@ -250,6 +227,4 @@ def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False, right:
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 
-NAMES = Names(
-    both="argsort kthvalue msort sort topk unique unique_consecutive", functions="bucketize searchsorted"
-)
+NAMES = Names(both="argsort kthvalue sort topk unique", functions="bucketize searchsorted")

@@ -1,4 +1,4 @@
-"""Statistics of samples: medians, modes, quantiles, histograms, covariances and correlations."""
+"""Statistics of samples: medians, modes, quantiles, histograms and covariances."""
 
 from __future__ import annotations
 
@@ -310,12 +310,10 @@ def histogram(
     return _Histogram(*[new_tensor(each.astype(input.array.dtype)) for each in found])
 
 
-# ---------------------------------------------------------------- covariances and correlations
+# ---------------------------------------------------------------- covariances
 
 
-def cov(
-    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
-) -> Tensor:
+def cov(input: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of variables in rows, each row with the observations of one variable.
 
     Parameters
@@ -324,10 +322,6 @@ def cov(
         (variables, observations), or the observations of one variable.
     correction : int
         What to subtract from the number of observations before dividing by it.
-    fweights : Tensor of integers, optional
-        How often each observation was made.
-    aweights : Tensor, optional
-        How important each observation is.
 
     Examples
     --------
@@ -342,34 +336,14 @@ def cov(
             f"cov(): expected input to have two or fewer dimensions, but it is {describe(input)}"
         )
     rows = input if input.array.ndim == 2 else input.reshape(1, -1)
-    weights: Any = rows.new_ones(rows.array.shape[1])
-    for given in (fweights, aweights):
-        if given is not None:
-            if given.array.shape != weights.array.shape or (given.array < 0).any():
-                raise RuntimeError(
-                    f"cov(): expected a weight that is not negative for each of {weights.array.size} "
-                    f"observations, but got {describe(given)}"
-                )
-            weights = weights * given
-    total = weights.sum()
-    lost = correction if aweights is None else correction * (weights * aweights).sum() / total
-    freedom = (total - lost).clamp(min=0)
-    if freedom.item() == 0:
+    freedom = max(rows.array.shape[1] - correction, 0)
+    if not freedom:
         warnings.warn(
             "cov(): degrees of freedom is <= 0: correction should be less than the number of observations.",
             stacklevel=2,
         )
-    centred = rows - (rows * weights).sum(1, keepdim=True) / total
-    return ((centred * weights) @ centred.t() / freedom).squeeze()
+    centred = rows - rows.mean(1, keepdim=True)
+    return (centred @ centred.t() / freedom).squeeze()
 
 
-def corrcoef(input: Tensor) -> Tensor:
-    """The correlations of variables in rows: their covariances over their standard deviations."""
-    covariances = cov(input)
-    if not covariances.array.ndim:
-        return covariances / covariances
-    deviations = covariances.diagonal().sqrt()
-    return (covariances / deviations.unsqueeze(1) / deviations.unsqueeze(0)).clamp(-1, 1)
-
-
-NAMES = Names(both="bincount corrcoef cov histc histogram median mode nanmedian nanquantile quantile")
+NAMES = Names(both="bincount cov histc histogram median mode nanmedian nanquantile quantile")

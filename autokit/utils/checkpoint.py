@@ -21,7 +21,7 @@ from autokit.engine.tensor import Tensor
 
 __getattr__ = absent("torch.utils.checkpoint")
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint"]
 
 
 def checkpoint(
@@ -180,35 +180,3 @@ def _leaves(outputs: list[Tensor], inputs: list[Tensor]) -> list[Tensor]:
             seen.add(id(target))
             waiting += target.targets
     return list(found.values())
-
-
-def checkpoint_sequential(
-    functions: Any, segments: int, input: Any, use_reentrant: bool | None = None, **kwargs: Any
-) -> Any:
-    """Run ``functions`` one after the other, in ``segments`` parts; all but the last are checkpointed.
-
-    Parameters
-    ----------
-    functions : Sequential or sequence of callables
-    segments : int
-        With √n segments of n layers, memory grows as √n.
-    input
-        What goes into the first.
-    use_reentrant, **kwargs
-        Options of :func:`checkpoint`.
-    """
-    layers = list(functions)
-
-    def run(part: Any) -> Callable[[Any], Any]:
-        def forward(value: Any) -> Any:
-            for layer in part:
-                value = layer(value)
-            return value
-
-        return forward
-
-    size, end = max(1, len(layers) // segments), 0
-    for begin in range(0, size * (segments - 1), size):
-        end = begin + size
-        input = checkpoint(run(layers[begin:end]), input, use_reentrant=use_reentrant, **kwargs)
-    return run(layers[end:])(input)

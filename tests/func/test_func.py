@@ -79,15 +79,6 @@ def functional_call(n: Any) -> Any:
     return call(m, p, (n.x,)), call(m, p, n.x), m[0].weight is before, g["0.weight"], g["0.bias"], both
 
 
-def an_ensemble(n: Any) -> Any:
-    models = [n.T.nn.Linear(3, 2).double() for _ in range(3)]
-    p, b = n.F.stack_module_state(models)
-    o = n.F.vmap(lambda p, x: n.F.functional_call(models[0], p, (x,)), (0, None))(p, n.x)
-    o.sum().backward()
-    facts = [(k, tuple(v.shape), v.requires_grad, v.is_leaf) for k, v in p.items()]
-    return facts, b == {}, bool((o[1] - models[1](n.x)).abs().max() < 1e-12), p["bias"].grad
-
-
 def random_numbers(n: Any) -> Any:
     n.T.manual_seed(3)
     same = n.F.vmap(lambda a: a + n.T.rand(3, dtype=n.T.float64), randomness="same")(n.A * 0)
@@ -175,7 +166,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         for each in (
             *(through_a_leaf, of_a_leaf_under_no_grad, no_grad_inside, jacobians_of_containers),
             *(random_numbers, per_sample_gradients, through_every_kind_of_rule, functional_call),
-            an_ensemble,
         )
     },
 }

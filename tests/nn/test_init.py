@@ -25,7 +25,6 @@ CALLS = [
     lambda init, t: init.kaiming_normal_(t, mode="fan_out"),
     lambda init, t: init.trunc_normal_(t),
     lambda init, t: init.trunc_normal_(t, 0.5, 0.3, 0.4, 0.6),
-    lambda init, t: init.sparse_(t, 0.3),
 ]
 
 
@@ -65,13 +64,6 @@ def test_orthogonal_agrees_to_rounding(shape: tuple[int, ...], gain: float):
             tensor = torch.empty(*shape, dtype=getattr(torch, dtype))
             made.append(torch.nn.init.orthogonal_(tensor, gain).numpy())
         np.testing.assert_allclose(*made, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("shape", [(4, 2, 3), (2, 4, 3, 4), (6, 2, 3, 3, 5)])
-@pytest.mark.parametrize("groups", [1, 2])
-def test_dirac_hands_channels_on(shape: tuple[int, ...], groups: int):
-    mine, wanted = (torch.nn.init.dirac_(torch.ones(*shape), groups).numpy() for torch in BOTH)
-    np.testing.assert_array_equal(mine, wanted)
 
 
 def test_gains_are_pytorchs():

@@ -43,9 +43,6 @@ def test_any_equation_of_up_to_three_operands(data: Any):
 
 
 WAYS = [
-    lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2]),
-    lambda T, a, b: T.einsum(a, [0, 1], b, [1, 2], [2, 0]),
-    lambda T, a, b: T.einsum(a, [..., 0], b, [0, 1], [..., 1]),
     lambda T, a, b: T.einsum("ij,jk->ik", [a, b]),
     lambda T, a, b: T.einsum("ij,jk->ik", a, a.t()) @ b.t(),
     lambda T, a, b: T.inner(a, b.t()),
@@ -71,7 +68,6 @@ WRONG = [
     (lambda T, a: T.einsum("i->ii", a[0]), "output subscript i appears more than once"),
     (lambda T, a: T.einsum("...,...", a[0], a[:, 0]), "which does not broadcast"),
     (lambda T, a: T.einsum("ij,ij", a, a.double()), "dtype"),
-    (lambda T, a: T.einsum(a, [0, 60]), "0 to 51"),
     (lambda T, a: T.einsum("i", 5), "Tensor, not int"),
     (lambda T, a: T.einsum("ij"), "at least one operand"),
     (lambda T, a: T.tensordot(a, a, 1), "which does not broadcast"),

@@ -28,8 +28,6 @@ def test_half_precision_is_computed_in_float32():
 SUMS = {
     "addmm": ((2, 4), (2, 3), (3, 4)),
     "addmv": ((2,), (2, 3), (3,)),
-    "addr": ((2, 3), (2,), (3,)),
-    "addbmm": ((2, 3), (2, 2, 1), (2, 1, 3)),
     "baddbmm": ((2, 2, 3), (2, 2, 1), (2, 1, 3)),
 }
 

@@ -34,17 +34,6 @@ TABLE: list[tuple[Callable[..., Any], Any]] = [
     (lambda torch, x: x.diff(dim=0), INTS > 1),
     (lambda torch, x: torch.diff(x, prepend=x[:, :1], append=x[:, 1:2]), numbers(3, 4)),
     (lambda torch, x: torch.diff(x, 0, prepend=x), numbers(3, 4)),
-    (lambda torch, x: (torch.trapezoid(x), torch.trapz(x, dx=0.5, dim=0)), numbers(2, 4)),
-    (lambda torch, x: torch.trapezoid(x, x[0].cumsum(0).abs()), numbers(2, 4)),
-    (lambda torch, x: torch.trapezoid(x, (x * x).cumsum(1), dim=1), numbers(2, 4)),
-    (lambda torch, x: torch.gradient(x), numbers(4, 5)),
-    (lambda torch, x: torch.gradient(x, spacing=0.5, dim=1, edge_order=2), numbers(4, 5)),
-    (lambda torch, x: torch.gradient(x, spacing=[2.0, 0.5], edge_order=2), numbers(4, 5)),
-    (lambda torch, x: torch.gradient(x, spacing=[(x[0].detach() ** 2).cumsum(0)], dim=1), numbers(4, 5)),
-    (
-        lambda torch, x: torch.gradient(x, spacing=[(x[:, 0].detach() ** 2).cumsum(0)], dim=0, edge_order=2),
-        numbers(4, 5),
-    ),
 ]
 
 
@@ -75,9 +64,6 @@ def test_a_long_running_sum_keeps_its_digits():
 WRONG = [
     (lambda torch, x: x.cumsum(2), "Dimension out of range"),
     (lambda torch, x: x.int().logcumsumexp(0), "convert with .float()"),
-    (lambda torch, x: torch.trapezoid(x, x[0, :2]), "one point for each of the 3 values"),
-    (lambda torch, x: torch.gradient(x, edge_order=3), "edge_order"),
-    (lambda torch, x: torch.gradient(x[:1]), "at least edge_order+1"),
 ]
 
 test_errors_say_what_is_wrong = refused(WRONG, numbers(2, 3))

@@ -19,17 +19,13 @@ WRITING = [
     ("scatter_add", lambda T, b: (-1, T.tensor([[2, 2, 0, 2]]), b), (2, 3), (1, 4)),
     ("scatter_add", lambda T, b: (1, T.tensor([[1, 1], [0, 2]]), b), (4, 3), (2, 2)),
     ("index_add", lambda T, b: (0, T.tensor(TWICE), b), (2, 3), (3, 3)),
-    ("index_copy", lambda T, b: (0, T.tensor([2, 0]), b), (3, 3), (2, 3)),
     ("index_fill", lambda T, b: (1, T.tensor([2, -3]), 2.5), (2, 3), ()),
     ("index_fill", lambda T, b: (0, T.tensor([1]), b), (2, 3), ()),
     ("index_put", lambda T, b: ((T.tensor([2, 0]),), b), (3, 2), (2, 2)),
     ("index_put", lambda T, b: ((T.tensor([2, 2]),), b, True), (3, 2), (2, 2)),
     ("index_put", lambda T, b: ((T.tensor([0]), T.tensor([1, 2])), b), (2, 3), (2,)),
-    ("put", lambda T, b: (T.tensor([[5, 0]]), b), (2, 3), (1, 2)),
-    ("put", lambda T, b: (T.tensor([5, -6, 5]), b, True), (2, 3), (3,)),
     ("masked_fill", lambda T, b: (T.tensor([True, False, True]), b), (2, 3), ()),
     ("masked_fill", lambda T, b: (T.tensor([[True], [False]]), -np.inf), (2, 3), ()),
-    ("masked_scatter", lambda T, b: (T.tensor([True, False, True]), b), (2, 3), (6,)),
 ]
 
 
@@ -95,7 +91,6 @@ WRONG = [
     (lambda T, a, i: a.scatter(0, i([[0]]), T.zeros(1, 1).long()), "to be equal to src.dtype"),
     (lambda T, a, i: a.scatter_reduce(0, i([[0]]), a, "foo"), "got foo"),
     (lambda T, a, i: a.masked_fill(a, 1.0), "boolean masks"),
-    (lambda T, a, i: a.masked_scatter(a >= 0, a[0]), "source < number of ones in mask: 3 and 6"),
 ]
 
 

@@ -101,11 +101,8 @@ def test_solving_with_a_triangle(upper: bool, left: bool, unit: bool):
     "program",
     [
         lambda T, a, b: T.linalg.solve_triangular(a, b[None], upper=False),
-        lambda T, a, b: T.triangular_solve(b, a.mT)[0],
-        lambda T, a, b: b.triangular_solve(a, False, True).solution,
         lambda T, a, b: T.cholesky_solve(b, a.tril()),
         lambda T, a, b: b.cholesky_solve(a.tril().mT, upper=True),
-        lambda T, a, b: T.cholesky_inverse(a.tril()) @ b,
     ],
 )
 def test_other_ways_to_solve(program: Any):
@@ -114,7 +111,7 @@ def test_other_ways_to_solve(program: Any):
 
 @pytest.mark.parametrize("size", [(3, 2), (2, 3), (2, 3, 2)])
 def test_pseudoinverses(size: tuple[int, ...]):
-    compare(lambda T, a: (T.linalg.pinv(a), a.pinverse()), numbers(*size), tolerance=1e-7)
+    compare(lambda T, a: T.linalg.pinv(a), numbers(*size), tolerance=1e-7)
 
 
 def test_what_counts_as_zero():

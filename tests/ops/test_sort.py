@@ -29,28 +29,23 @@ TABLE: list[tuple[Callable[..., Any], Any]] = [
         if name == "sort" or "axis" not in settings
     ],
     (lambda torch, x: (*x.sort(0, True), *x.sort(descending=True)), NAN),
-    (lambda torch, x: (*x.sort(), x.argsort(), x.msort(), *x.topk(1)), numbers()),
+    (lambda torch, x: (*x.sort(), x.argsort(), *x.topk(1)), numbers()),
     (lambda torch, x: torch.sort(x, dim=0, descending=True, stable=True), INTS.repeat(8, 0)),
-    (lambda torch, x: (torch.msort(x), *x.t().sort()), numbers(3, 2)),
     (lambda torch, x: (*torch.topk(x, 2), *x.topk(2, 0, False)), numbers(3, 4)),
     (lambda torch, x: x.topk(k=1, dim=1, largest=True, sorted=True), numbers(3, 4, 2)),
     (lambda torch, x: (*x.topk(3), *x.topk(0)), NAN),
     (lambda torch, x: (*torch.kthvalue(x, 2), *x.kthvalue(k=1, dim=0, keepdim=True)), numbers(3, 4)),
     (lambda torch, x: (*x.sort(), *x.topk(2)), numbers(3, 4).astype("float16")),
     *[
-        (lambda torch, x, name=name, more=more: getattr(torch, name)(x.detach(), **more), a)
-        for name in ("unique", "unique_consecutive")
+        (lambda torch, x, more=more: torch.unique(x.detach(), **more), a)
         for a in (INTS, ROWS, TIES, NAN, INTS > 1, np.zeros(0), np.array(2.0))
         for more in ({}, {"return_inverse": True}, {"return_inverse": True, "return_counts": True})
     ],
     *[
         (
-            lambda torch, x, name=name, dim=dim: getattr(x, name)(
-                dim=dim, return_inverse=True, return_counts=True
-            ),
+            lambda torch, x, dim=dim: x.unique(dim=dim, return_inverse=True, return_counts=True),
             a,
         )
-        for name in ("unique", "unique_consecutive")
         for a, dim in ((ROWS, 0), (ROWS, -1), (ROWS.reshape(2, 2, 2), 1))
     ],
     *[
@@ -76,11 +71,10 @@ def test_order_is_pytorchs(program: Callable[..., Any], array: Any):
 @given(
     rows=st.lists(st.lists(st.integers(-2, 2), min_size=2, max_size=2), min_size=1, max_size=12),
     dim=st.sampled_from([None, 0, 1]),
-    name=st.sampled_from(["unique", "unique_consecutive"]),
 )
-def test_different_elements_and_their_places_make_up_the_tensor(rows: list[Any], dim: int | None, name: str):
+def test_different_elements_and_their_places_make_up_the_tensor(rows: list[Any], dim: int | None):
     x = autokit.tensor(rows)
-    values, inverse, counts = getattr(autokit, name)(x, return_inverse=True, return_counts=True, dim=dim)
+    values, inverse, counts = autokit.unique(x, return_inverse=True, return_counts=True, dim=dim)
     rebuilt = np.take(values.numpy(), inverse.numpy(), axis=0 if dim is None else dim)
     assert rebuilt.tolist() == rows
     assert counts.sum().item() == inverse.numel()

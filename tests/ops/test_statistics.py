@@ -71,9 +71,6 @@ TABLE: list[tuple[Callable[..., Any], Any]] = [
     (lambda torch, x: torch.histogram(x.detach(), torch.tensor(EDGES)), numbers(9)),
     (lambda torch, x: (torch.cov(x), x.cov(correction=0), torch.cov(x[0])), numbers(3, 4)),
     (lambda torch, x: x.float().cov(), INTS),
-    (lambda torch, x: torch.cov(x, fweights=torch.tensor([1, 2, 1, 3]), aweights=x[0].abs()), numbers(3, 4)),
-    (lambda torch, x: torch.cov(x, aweights=x[1].detach().abs()), numbers(3, 4)),
-    (lambda torch, x: (x.corrcoef(), torch.corrcoef(x[0])), numbers(3, 5)),
 ]
 
 

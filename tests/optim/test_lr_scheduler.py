@@ -22,11 +22,9 @@ CASES: dict[str, Make] = {
     "StepLR": lambda s, o: s.StepLR(o, 3),
     "StepLR, gamma": lambda s, o: s.StepLR(o, step_size=1, gamma=0.7),
     "MultiStepLR": lambda s, o: s.MultiStepLR(o, [2, 2, 5, 9], gamma=0.5),
-    "ConstantLR": lambda s, o: s.ConstantLR(o),
     "LinearLR": lambda s, o: s.LinearLR(o),
     "LinearLR down": lambda s, o: s.LinearLR(o, 1.0, 0.1, total_iters=8),
     "ExponentialLR": lambda s, o: s.ExponentialLR(o, 0.95),
-    "PolynomialLR, power": lambda s, o: s.PolynomialLR(o, total_iters=9, power=2.5),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 4),
     "CosineAnnealingLR, eta_min": lambda s, o: s.CosineAnnealingLR(o, T_max=7, eta_min=0.01),
     "CosineAnnealingWarmRestarts": lambda s, o: s.CosineAnnealingWarmRestarts(o, 3),
@@ -46,7 +44,7 @@ CASES: dict[str, Make] = {
         o, 0.1, total_steps=17, three_phase=True, cycle_momentum=False, div_factor=5, final_div_factor=10
     ),
     "SequentialLR": lambda s, o: s.SequentialLR(
-        o, [s.ConstantLR(o, factor=0.1, total_iters=4), s.ExponentialLR(o, gamma=0.9)], milestones=[4]
+        o, [s.LinearLR(o, 0.1, total_iters=4), s.ExponentialLR(o, gamma=0.9)], milestones=[4]
     ),
     "SequentialLR with restarts": lambda s, o: s.SequentialLR(
         o, [s.LinearLR(o, 0.1, total_iters=3), s.CosineAnnealingWarmRestarts(o, 4)], milestones=[3]

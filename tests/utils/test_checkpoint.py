@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autokit as ak
-from autokit.utils.checkpoint import checkpoint, checkpoint_sequential
+from autokit.utils.checkpoint import checkpoint
 from tests.oracle import compare, numbers, pytorch
 
 PROGRAMS: dict[str, Any] = {
@@ -90,12 +90,14 @@ def test_what_differs_in_the_second_run_is_refused():
 def peak(segments: int) -> tuple[float, np.ndarray]:
     """The peak of memory of a step through 16 layers, and the gradient; 0 segments means no checkpoints."""
     x = ak.tensor(np.linspace(-1, 1, 50_000), requires_grad=True)
-    layers = [ak.tanh] * 16
+    layers = [ak.nn.Tanh() for _ in range(16)]
     gc.collect()
     tracemalloc.start()
-    loss = checkpoint_sequential(layers, segments, x).sum() if segments else x
-    for layer in [] if segments else layers:
-        loss = layer(loss)
+    size = len(layers) // max(segments, 1)
+    parts = [ak.nn.Sequential(*layers[i : i + size]) for i in range(0, len(layers), size)]
+    loss = x
+    for part in parts:
+        loss = checkpoint(part, loss) if segments else part(loss)
     loss.sum().backward()
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

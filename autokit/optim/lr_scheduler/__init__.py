@@ -3,14 +3,12 @@
 from autokit.base.missing import absent
 from autokit.optim.lr_scheduler.cycles import CyclicLR, OneCycleLR
 from autokit.optim.lr_scheduler.decay import (
-    ConstantLR,
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
     ExponentialLR,
     LambdaLR,
     LinearLR,
     MultiStepLR,
-    PolynomialLR,
     StepLR,
 )
 from autokit.optim.lr_scheduler.plateau import ReduceLROnPlateau
@@ -20,7 +18,6 @@ from autokit.optim.lr_scheduler.sequential import SequentialLR
 __getattr__ = absent("torch.optim.lr_scheduler")
 
 __all__ = [
-    "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
     "CyclicLR",
@@ -30,7 +27,6 @@ __all__ = [
     "LinearLR",
     "MultiStepLR",
     "OneCycleLR",
-    "PolynomialLR",
     "ReduceLROnPlateau",
     "SequentialLR",
     "StepLR",

@@ -67,36 +67,6 @@ class MultiStepLR(FactorScheduler):
         return self.gamma**times if times else 1
 
 
-class ConstantLR(FactorScheduler):
-    """The learning rate times ``factor`` for the first ``total_iters`` epochs, then as it was.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
-        Whose learning rates to set.
-    factor : float
-        From 0 to 1.
-    total_iters : int
-        For how many epochs.
-    last_epoch : int
-        See :class:`LRScheduler`.
-    """
-
-    def __init__(
-        self, optimizer: Optimizer, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1
-    ) -> None:
-        if not 0 <= factor <= 1:
-            raise ValueError(f"factor must be in [0, 1], got {factor}")
-        self.factor = factor
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self) -> float:
-        if self.last_epoch == 0:
-            return self.factor
-        return 1.0 / self.factor if self.last_epoch == self.total_iters else 1
-
-
 class LinearLR(FactorScheduler):
     """The learning rate times a factor that goes evenly from ``start_factor`` to ``end_factor``: a warm-up.
 
@@ -159,36 +129,6 @@ class ExponentialLR(FactorScheduler):
 
     def _factor(self) -> float:
         return 1 if self._is_initial else self.gamma
-
-
-class PolynomialLR(FactorScheduler):
-    r"""The learning rate falls to 0 as :math:`(1 - \text{epoch} / \text{total\_iters})^\text{power}`.
-
-    Parameters
-    ----------
-    optimizer : Optimizer
-        Whose learning rates to set.
-    total_iters : int
-        After how many epochs it is 0.
-    power : float
-        1 for a straight line.
-    last_epoch : int
-        See :class:`LRScheduler`.
-    """
-
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
-        self.total_iters = total_iters
-        self.power = power
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self) -> float:
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return 1
-        left = 1.0 - self.last_epoch / self.total_iters
-        before = 1.0 - (self.last_epoch - 1) / self.total_iters
-        return (left / before) ** self.power
 
 
 class LambdaLR(LRScheduler):
