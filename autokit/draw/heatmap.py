@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autokit.draw.themes import FRAME, LEVELS, NOT_FINITE, ON_NOT_FINITE, ink_on_shade, shade
+from autokit.draw.themes import FRAME, LEVELS, ink_on_shade, shade
 from autokit.graphs.model import Summary
 
 WIDTH, HEIGHT = 72.0, 44.0
@@ -66,40 +66,41 @@ def heatmap(
 def cells(heat: Heatmap, x: float, y: float) -> str:
     """The SVG elements of a thumbnail whose upper left corner is at ``x``, ``y``.
 
-    Cells of one shade are one path, so a thousand numbers take few bytes.
+    Cells of one shade are one path of thick strokes, so a thousand numbers take few bytes.
     """
     size = heat.cell
     scale = max((abs(value) for value in heat.values if math.isfinite(value)), default=0.0) or 1.0
-    shades: dict[int | None, list[str]] = {}
+    shades: dict[int | None, str] = {}
+    ends: dict[int | None, tuple[float, float]] = {}
     minus: dict[str, list[str]] = {}
     cross: list[str] = []
     row_starts = range(0, len(heat.values), heat.columns)
     for row, start in enumerate(row_starts):
-        levels = [_level(value, scale) for value in heat.values[start : start + heat.columns]]
+        levels = [level_of(value, scale) for value in heat.values[start : start + heat.columns]]
         top = y + row * size
         for first, last, level in _runs(levels):
-            shades.setdefault(level, []).append(
-                f"M{x + first * size:.6g} {top:.6g}"
-                f"h{(last - first) * size:.6g}v{size:.6g}h{(first - last) * size:.6g}z"
-            )
+            left, middle = x + first * size, top + size / 2
+            away = f"M{left:.6g} {middle:.6g}"
+            if level in ends:
+                away = f"m{left - ends[level][0]:.6g} {middle - ends[level][1]:.6g}"
+            shades[level] = f"{shades.get(level, '')}{away}h{(last - first) * size:.6g}"
+            ends[level] = x + last * size, middle
         if size >= _GLYPH:
             for column, level in enumerate(levels):
                 left, middle = x + (column + 0.3) * size, top + 0.5 * size
                 if level is None:
                     reach = 0.4 * size
-                    cross.append(f"M{left:.6g} {middle - reach / 2:.6g}l{reach:.6g} {reach:.6g}")
-                    cross.append(f"m0 {-reach:.6g}l{-reach:.6g} {reach:.6g}")
+                    down = f"M{left:.6g} {middle - reach / 2:.6g}l{reach:.6g} {reach:.6g}"
+                    cross.append(f"{down}m0 {-reach:.6g}l{-reach:.6g} {reach:.6g}")
                 elif level < 0:
                     ink = ink_on_shade(level)
                     minus.setdefault(ink, []).append(f"M{left:.6g} {middle:.6g}h{0.4 * size:.6g}")
-    order = sorted(level for level in shades if level is not None)
     parts = [
-        f'<path d="{"".join(shades[level])}" fill="{shade(level)}" shape-rendering="crispEdges"/>'
-        for level in order
+        f'<path d="{shades[level]}" fill="none" stroke="{shade(level)}"'
+        f' stroke-width="{size:g}" shape-rendering="crispEdges"/>'
+        for level in sorted(shades, key=lambda level: LEVELS + 1 if level is None else level)
     ]
-    if None in shades:
-        parts.append(f'<path d="{"".join(shades[None])}" fill="{NOT_FINITE}"/>')
-    strokes = [*sorted(minus.items()), *([(ON_NOT_FINITE, cross)] if cross else [])]
+    strokes = [*sorted(minus.items()), *([(ink_on_shade(None), cross)] if cross else [])]
     parts += [f'<path d="{"".join(d)}" fill="none" stroke="{ink}" stroke-width="1.2"/>' for ink, d in strokes]
     parts.append(
         f'<rect x="{x:.6g}" y="{y:.6g}" width="{heat.width:.6g}" height="{heat.height:.6g}"'
@@ -108,7 +109,7 @@ def cells(heat: Heatmap, x: float, y: float) -> str:
     return "".join(parts)
 
 
-def _level(value: float, scale: float) -> int | None:
+def level_of(value: float, scale: float) -> int | None:
     """The shade of a value, from minus to plus ``LEVELS``; only zero looks like zero."""
     if not math.isfinite(value):
         return None

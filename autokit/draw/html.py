@@ -6,8 +6,7 @@ from typing import Any
 
 from autokit.draw.card import marks_text, shape_text
 from autokit.draw.escape import isolate, markup, visible
-from autokit.draw.heatmap import Heatmap
-from autokit.draw.histogram import Histogram
+from autokit.draw.frames import frames
 from autokit.draw.image import image
 from autokit.draw.layers import html as layers_html
 from autokit.draw.scene import scene
@@ -21,16 +20,16 @@ from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import graph
 from autokit.graphs.layers import LayerTable
 from autokit.graphs.model import NOT_COMPUTED, Graph, Summary, Timeline
-from autokit.graphs.summary import with_minus
 
 
-def html(data: Graph | Timeline, *, theme: str = "light", **options: Any) -> str:
+def html(data: Graph | Timeline, *, theme: str | None = None, **options: Any) -> str:
     """The still as HTML: an ``<img>`` that holds the whole SVG, with the story as its alternative text.
 
-    Options are those of :func:`autokit.draw.scene`.
+    Without a ``theme`` it follows the page's.  Options are those of :func:`autokit.draw.scene`.
     """
     picture = scene(data, **options)
-    return image(recolour(svg(picture), theme), picture.title, picture.width)
+    drawn = recolour(svg(picture), theme or "light")
+    return image(drawn, picture.title, picture.width, follows=theme is None)
 
 
 def page(data: Graph | Timeline, **options: Any) -> str:
@@ -50,7 +49,10 @@ def mimebundle(value: Any, **options: Any) -> dict[str, Any]:
     the options are those of :func:`autokit.draw.scene`.
     """
     if isinstance(value, Graph | Timeline):
-        return {"text/plain": text(value, **_for_text(options)), "text/html": html(value, **options)}
+        told = text(value, **_for_text(options))
+        if isinstance(value, Timeline) and len(value) > 1:
+            return {"text/plain": told, "text/html": frames(value, **options)}
+        return {"text/plain": told, "text/html": html(value, **options)}
     if isinstance(value, Tensor):
         return mimebundle_of_tensor(value)
     if isinstance(value, LayerTable):
@@ -80,7 +82,7 @@ def _for_text(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
-    """A small table for a tensor that has no history: name, shape, dtype, value, and a heatmap.
+    """A small table for a tensor that has no history: name, shape, dtype, value, and its cells.
 
     ``gradient`` is that of a tensor that collects one, in one line.
     """
@@ -88,8 +90,6 @@ def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
     if summary.shape:
         rows.append(("shape", shape_text(summary.shape)))
     rows += [("dtype", summary.dtype), ("value", isolate(summary.text))]
-    if summary.mean is not None and summary.shape:
-        rows.append(("mean", with_minus(f"{summary.mean:.4g}")))
     if marks_text(summary):
         rows.append(("not finite", marks_text(summary)))
     if gradient:
@@ -97,21 +97,15 @@ def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
     body = "".join(
         f'<tr><th align="left">{name}</th><td align="left">{markup(cell)}</td></tr>' for name, cell in rows
     )
+    return f"<div><table>{body}</table>{_values_html(summary)}</div>"
+
+
+def _values_html(summary: Summary) -> str:
+    """Its thumbnail; empty for a single number and where none were kept."""
+    words = f"Values of shape {shape_text(summary.shape)}: {visible(summary.text)}"
     thumb = thumbnail(summary, 320.0, 200.0, 22.0)
-    picture = f"<div>{_thumbnail_image(thumb, summary)}</div>" if thumb else ""
-    return f"<div><table>{body}</table>{picture}</div>"
-
-
-def _thumbnail_image(thumb: Heatmap | Histogram, summary: Summary) -> str:
-    w, h = thumb.width + 2, thumb.height + 2
-    if isinstance(thumb, Heatmap):
-        words = f"Heatmap of {len(thumb.values):,} values, {thumb.rows} rows of {thumb.columns}"
-    else:
-        words = "Histogram of the values"
-    words += f": {visible(summary.text)}"
-    drawn = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:g}" height="{h:g}" viewBox="0 0 {w:g} {h:g}"'
-        ' role="img">'
-        f"<title>{markup(words)}</title>{thumbnail_picture(thumb, 1, 1)}</svg>"
-    )
-    return image(drawn, words, w)
+    if thumb is None:
+        return ""
+    size = f'width="{thumb.width + 2:g}" height="{thumb.height + 2:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img"><title>{markup(words)}</title>'
+    return f"<div>{image(f'{head}{thumbnail_picture(thumb, 1, 1)}</svg>', words, thumb.width + 2)}</div>"

@@ -195,7 +195,7 @@ def _style(element: ET.Element) -> dict[str, Any]:
     if opacity := element.get("fill-opacity"):
         style["facecolor"] = (fill, float(opacity))
     if element.get("shape-rendering") == "crispEdges":
-        style["antialiased"] = False
+        style |= {"antialiased": False, "snap": False, "capstyle": "butt"}
     return style
 
 

@@ -7,7 +7,6 @@ scene only writes down what stands in it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -178,16 +177,10 @@ def _texts(data: Graph | Timeline, state: State) -> dict[str, dict[str, set[str]
 
 def _legend(boxes: Iterable[Box], state: State) -> list[str]:
     """What the colours of numbers mean, and where gradients go, where there are any."""
-    thumbnails = [thumbnail.heat for box in boxes for thumbnail in box.card.thumbnails]
-    heatmaps = [heat for heat in thumbnails if isinstance(heat, Heatmap)]
-    words = ["Green is above 0, purple below"]
-    if heatmaps:
-        words.append("a cell near 0 has no colour")
-    if any(not math.isfinite(value) for heat in heatmaps for value in heat.values):
-        words.append("× is not finite")
+    drawn = any(isinstance(each.heat, Heatmap) for box in boxes for each in box.card.thumbnails)
     back = any(fields.get("status") == "backward" for fields in state.values())
-    told = ["Gradients go back along the arrows."] * back + [f"{', '.join(words)}."] * bool(back or heatmaps)
-    return [" ".join(told)] if told else []
+    arrows = "Gradients go back along the arrows. " if back else ""
+    return [f"{arrows}Green is above 0, purple below."] if back or drawn else []
 
 
 def _notes(graph: Graph, drawn: Part) -> list[str]:

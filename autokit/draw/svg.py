@@ -30,10 +30,10 @@ from autokit.draw.themes import (
     PAPER,
     PAPER_EDGE,
     PLUS,
-    sign_of,
 )
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.graphs.model import NOT_COMPUTED, Graph, Node, State, Timeline
+from autokit.graphs.summary import sign_of
 
 _FILL = {
     "title": INK,
@@ -141,7 +141,8 @@ def _box(box: Box, state: State) -> str:
         f'<rect data-part="box" {size} {_shape(node.kind, status, _is_final(fields))}/>',
     ]
     if node.kind in ("leaf", "accumulate"):
-        parts.append(f'<rect data-part="learns" width="4" height="{box.height:g}" rx="2" fill="{FORWARD}"/>')
+        bar = f'width="4" height="{box.height:g}" rx="2" fill="{FORWARD}"'
+        parts.append(f'<rect data-part="learns" {bar}/>')
     if content.badge:
         plate = content.badge
         parts.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ VALUES_SHOWN = 1024
 
 _TEXT_ELEMENTS = 4
 _BINS, _COUNTED = 24, 100_000
+
+_NUMBER = re.compile(r"[-−]?(?:\d+\.?\d*(?:e[+−-]?\d+)?|inf)")
+_IN_NUMBERS = {"e", "inf", "nan", "to", "all"}
 
 
 def number(value: Any) -> str:
@@ -66,6 +70,19 @@ def _rounded(value: Any, digits: int) -> str:
 def with_minus(number: Any) -> str:
     """The same text, with the sign of a minus in place of each hyphen."""
     return str(number).replace("-", "−")
+
+
+def sign_of(text: str) -> str:
+    """The sign of the numbers in ``text``, "+" or "−"; "±" of both, and empty for 0 and for other words.
+
+    >>> sign_of("-3.0"), sign_of("−3"), sign_of("2e-05"), sign_of("0.0"), sign_of("−1 to 1"), sign_of("W1")
+    ('−', '−', '+', '', '±', '')
+    """
+    if "·" in text or not _IN_NUMBERS.issuperset(re.findall(r"[^\W\d_]+", text)):
+        return ""
+    numbers = [float(each.replace("−", "-")) for each in _NUMBER.findall(text)]
+    above, below = any(each > 0 for each in numbers), any(each < 0 for each in numbers)
+    return "±" if above and below else "+" if above else "−" if below else ""
 
 
 def bracketed(text: str) -> str:

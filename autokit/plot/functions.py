@@ -77,7 +77,8 @@ def contour(
     if lines := levels(values):
         smooth = finer(values)
         columns, rows = (np.linspace(at[0], at[-1], n) for at, n in zip((across, up), smooth.shape[::-1]))
-        shades = [(BLUE, 1 - 0.75 * place / len(lines)) for place in range(len(lines))]
+        count = len(lines)
+        shades = [(BLUE, 1 - 0.75 * place / count) for place in range(count)]
         drawn = axes.contour(columns, rows, smooth, levels=lines, colors=shades, linewidths=1.0, zorder=1)
         if labelled:
             axes.clabel(

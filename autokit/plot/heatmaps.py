@@ -10,7 +10,7 @@ import numpy as np
 from autokit.base.devices import to_numpy
 from autokit.base.errors import describe
 from autokit.draw.escape import visible
-from autokit.draw.themes import ON_BOTH, PAPER, ink_on, mixed, palette
+from autokit.draw.themes import ON_BOTH, ON_EITHER
 from autokit.engine.tensor import Tensor
 from autokit.graphs.summary import number, with_minus
 from autokit.plot.figures import ALARM, axes_for, grid_for, style
@@ -206,7 +206,7 @@ def _map(axes: Axes, table: np.ndarray, most: float, title: str, weights: bool =
         if not np.isfinite(value):
             axes.text(column, row, "×", color=ALARM, ha="center", va="center", fontweight="bold")
         elif written and (value or not weights):
-            ink = ink_on_cell(value / most)
+            ink = ON_EITHER
             text = f"{value:.2f}" if weights else _written(value, 3 if cell >= _WIDE else 2)
             axes.text(column, row, text, color=ink, ha="center", va="center", fontsize=8)
     axes.set_title(visible(title))
@@ -244,13 +244,6 @@ def sign_colours() -> Any:
     plus, minus = ON_BOTH
     ends = [(0.0, (minus, 1.0)), (0.5, (minus, 0.0)), (0.5, (plus, 0.0)), (1.0, (plus, 1.0))]
     return LinearSegmentedColormap.from_list("signs", ends)
-
-
-def ink_on_cell(part: float) -> str:
-    """The colour to write with on a cell, from -1 to 1, of :func:`sign_colours`."""
-    colour = ON_BOTH[0 if part > 0 else 1]
-    light, dark = PAPER, palette("dark")[PAPER]
-    return ink_on(mixed(light, colour, abs(part)), mixed(dark, colour, abs(part)))
 
 
 def _ticks(count: int) -> list[int]:

@@ -32,5 +32,5 @@ def _exchange(artist: Any, aspect: str, colours: dict[str, str]) -> None:
         return
     rows = to_rgba_array(found)
     others = [to_rgba(colours.get(to_hex(row), to_hex(row)), row[3]) for row in rows]
-    if any(row[3] for row in rows) and (others != [tuple(row) for row in rows]):
+    if any(row[3] for row in rows) and others != [tuple(row) for row in rows]:
         write(others if len(others) > 1 else others[0])

@@ -109,4 +109,4 @@ class Live(anywidget.AnyWidget):
         take_the_place(self)
         display(self.still(), raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display({**live, "text/plain": ""}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]

@@ -146,7 +146,7 @@ class Monitor(Live):
         self._place = DisplayHandle()  # type: ignore[no-untyped-call]
         self._place.display(self.still(), raw=True)
         live, metadata = super(Live, self)._repr_mimebundle_(**kwargs) or ({}, {})
-        display({**live, "text/plain": repr(self)}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        display({**live, "text/plain": ""}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     # ------------------------------------------------------------ what the browser is told
 

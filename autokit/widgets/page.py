@@ -29,7 +29,7 @@ noscript img { max-width: 100%; }
 
 _MODEL_JS = "{\nconst traits = traitsOfThePage();\nconst model = makeModel(traits);\n"
 
-_STYLE = re.compile(r'<style>.*?</style>| style="[^"]*"(?= src="data:image)', re.DOTALL)
+_STYLE = re.compile(r'<style>.*?</style>| style="[^"]*"', re.DOTALL)
 """What the policy does not allow in a still, and who sees it there does not need."""
 
 _RENDER_JS = 'render({ model, el: document.getElementById("autokit-player") });\n}\n'

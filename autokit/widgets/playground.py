@@ -157,7 +157,7 @@ class Playground(Live):
         with self.hold_sync():
             self.set_trait("_name", evaluation.name)
             self.set_trait("_inputs", sliders)
-            self.set_trait("_svg", draw.svg(self._scene, state={}))
+            self.set_trait("_svg", self._empty())
             self.set_trait("_chart", self._charted())
             self._show("")
         self.observe(self._follow, [*self._sliders])
@@ -196,7 +196,7 @@ class Playground(Live):
             if _form(self._moment) != form:
                 # The function took another branch: another graph, another picture.
                 self._scene = self._drawn()
-                self.set_trait("_svg", draw.svg(self._scene, state={}))
+                self.set_trait("_svg", self._empty())
             if len(self._ranges) > 2:
                 self._along = change["name"]
                 self.set_trait("_chart", self._charted())
@@ -263,6 +263,11 @@ class Playground(Live):
         texts |= {Change(f"e{edge}", "flow", _ROOM_FOR_FLOW) for edge in self._moment.flows}
         told = sorted(texts, key=lambda change: (change.element, change.field, str(change.value)))
         return draw.scene(Timeline(self._moment.graph, (), (), tuple(told)), room=ROOM)
+
+    def _empty(self) -> str:
+        """The picture without numbers, its arrows as the gradients go."""
+        back = {f"e{edge}": {"status": "backward"} for edge in self._moment.flows}
+        return draw.svg(self._scene, state=back)  # type: ignore[arg-type]
 
     def _state(self) -> State:
         return _state(self._moment)

@@ -53,7 +53,8 @@ def player_css() -> str:
     thumbnail = '.ak-stage g[data-part$="-heatmap"]'
     rules = [
         f'{thumbnail} [{aspect}="{light}"] {{ {aspect}: light-dark({light}, {dark}); }}\n'
-        for aspect, light, dark in of_thumbnails()
+        for light, dark in of_thumbnails().items()
+        for aspect in ("fill", "stroke")
     ]
     return written + "".join(rules)
 

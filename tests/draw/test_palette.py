@@ -56,17 +56,19 @@ def test_what_has_a_meaning_is_seen_and_numbers_are_read(theme: str) -> None:
         assert contrast(shown(colour), shown(themes.CARD)) >= 4.5, colour
     for colour in (themes.GREY, themes.NOT_FINITE, *themes.ON_BOTH):
         assert contrast(shown(colour), shown(themes.PAPER)) >= 3, colour
+    for strongest in themes.ON_BOTH:
+        cells = [themes.mixed(shown(themes.PAPER), strongest, part / 8) for part in range(9)]
+        assert all(contrast(cell, shown(themes.ON_EITHER)) >= 4.5 for cell in cells)
     for level in range(-themes.LEVELS, themes.LEVELS + 1):
         assert contrast(shown(themes.shade(level)), shown(themes.ink_on_shade(level))) >= 4.5, level
 
 
 def test_a_number_is_green_above_zero_and_purple_below_wherever_it_stands() -> None:
     heat = cells(Heatmap((2.0, -2.0, 0.0), 1, 3, 11.0), 0, 0)
-    assert re.findall(r'h11v11h-11z" fill="(#\w+)"', heat) == [themes.MINUS, themes.shade(0), themes.PLUS]
-    assert re.findall('fill="(#.{6})"', bars(Histogram((3, 5), -1.0, 1.0), 0, 0)) == [
-        themes.MINUS,
-        themes.PLUS,
-    ]
+    shown = re.findall(r'h11" fill="none" stroke="(#\w+)"', heat)
+    assert shown == [themes.MINUS, themes.shade(0), themes.PLUS]
+    told = bars(Histogram((3, 5), -1.0, 1.0), 0, 0)
+    assert re.findall('fill="(#.{6})"', told) == [themes.MINUS, themes.PLUS]
     drawn = svg(timeline(graphs.product()))
     signed = re.findall(r'data-sign="(.)"[^>]* fill="(#\w+)"[^>]*>([^<]*)', drawn)
     assert {number for _, _, number in signed} >= {"300.0", "1.0"}
@@ -100,3 +102,13 @@ def test_a_way_back_points_on_as_its_boxes_stand() -> None:
     picture = scene(ak.graph(a.exp(), backward=True))
     tips = [tuple(map(float, tip)) for tip in re.findall(r'points="([\d.]+),([\d.]+) ', svg(picture))]
     assert tips == [pytest.approx(line.points[-1], abs=0.1) for line in picture.lines]
+
+
+def test_a_playgrounds_arrows_point_back_live_and_still() -> None:
+    board = ak.playground(lambda a: a * a, a=(-2.0, 2.0))
+    for drawn in (board._svg, board._pictures()[0]):
+        tips = re.findall(r'data-status="backward".*?points="([\d.]+),([\d.]+) ', str(drawn))
+        lines = board._scene.lines
+        assert [tuple(map(float, tip)) for tip in tips] == [
+            pytest.approx(each.points[0], abs=0.1) for each in lines
+        ]
