@@ -15,10 +15,9 @@ from dataclasses import replace
 from autokit.draw.escape import visible
 from autokit.draw.fold import Fold
 from autokit.draw.heatmap import Heatmap
-from autokit.draw.histogram import Histogram
 from autokit.draw.metrics import fit, width
 from autokit.draw.shapes import Badge, Card, Field, TextLine, Thumbnail
-from autokit.draw.thumbnail import thumbnail
+from autokit.draw.thumbnail import Histogram, thumbnail
 from autokit.graphs.model import Edge, Node, Summary, name_of
 from autokit.graphs.view import SHOWN
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from autokit.draw.card import marks_text, shape_text
 from autokit.draw.escape import isolate, markup, visible
-from autokit.draw.frames import frames
 from autokit.draw.image import image
 from autokit.draw.layers import html as layers_html
+from autokit.draw.numbers import numbers
 from autokit.draw.scene import scene
 from autokit.draw.svg import svg
 from autokit.draw.table import table_html, table_text
@@ -20,6 +21,15 @@ from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import graph
 from autokit.graphs.layers import LayerTable
 from autokit.graphs.model import NOT_COMPUTED, Graph, Summary, Timeline
+from autokit.graphs.moments import moments
+
+_UNSEEN = re.compile(
+    r'<g data-part="\w+-heatmap"[^>]* display="none">.*?</g>|<title>.*?</title>| data-[\w-]+="[^"]*"'
+)
+"""What an image never shows."""
+
+_ROOM = 190_000
+"""So many characters of HTML; a story that takes more has fewer moments, and three at least."""
 
 
 def html(data: Graph | Timeline, *, theme: str | None = None, **options: Any) -> str:
@@ -64,13 +74,28 @@ def mimebundle(value: Any, **options: Any) -> dict[str, Any]:
     return {"text/plain": plain, "text/html": table_html(table)}
 
 
+def frames(timeline: Timeline, **options: Any) -> str:
+    """A story where nobody can play it: its moments, a picture for each, with its sentence below."""
+    picture, end = scene(timeline, **options), len(timeline) - 1
+    told = []
+    for step, sentence in moments(timeline):
+        alt = picture.title if step == end else f"The graph at step {step + 1} of {end + 1}."
+        drawn = image(_UNSEEN.sub("", svg(picture, timeline.state(step))), alt, picture.width)
+        told.append(f"<div>{drawn}</div><p>Step {step + 1} of {end + 1}. {markup(sentence)}</p>")
+    while len(told) > 3 and sum(map(len, told)) > _ROOM:
+        del told[2 if len(told) == 5 else 0]  # a second moment of the way back, then the start
+    return "".join(told)
+
+
 def mimebundle_of_tensor(tensor: Tensor) -> dict[str, Any]:
     """What a notebook shows of a tensor: its graph, or its elements where it has none."""
     if hasattr(tensor, "materialize"):  # that of a lazy layer has no elements yet
         return {"text/plain": repr(tensor)}
     pictured = graph(tensor)
     if tensor.grad_fn is not None:
-        return {"text/plain": repr(tensor), "text/html": html(pictured)}
+        value = pictured.nodes[-1].value
+        written = _values_html(value) if value and numbers(value) else ""
+        return {"text/plain": repr(tensor), "text/html": written + html(pictured)}
     (alone,) = pictured.nodes
     assert alone.value is not None
     gradient = alone.gradient.text if alone.gradient else NOT_COMPUTED if tensor.requires_grad else ""
@@ -101,8 +126,10 @@ def tensor_html(summary: Summary, label: str, gradient: str = "") -> str:
 
 
 def _values_html(summary: Summary) -> str:
-    """Its thumbnail; empty for a single number and where none were kept."""
+    """The numbers of a small tensor, or a thumbnail; empty for a single number and where none were kept."""
     words = f"Values of shape {shape_text(summary.shape)}: {visible(summary.text)}"
+    if drawn := numbers(summary):
+        return f"<div>{image(drawn[0], words, drawn[1])}</div>"
     thumb = thumbnail(summary, 320.0, 200.0, 22.0)
     if thumb is None:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from autokit.draw.heatmap import Heatmap
-from autokit.draw.histogram import Histogram
+from autokit.draw.thumbnail import Histogram
 from autokit.graphs.model import Edge, Node, State
 
 Point = tuple[float, float]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from autokit.draw import themes
 from autokit.draw.card import BOLD, SIZES, flow_lines, shown_in, text_width
 from autokit.draw.escape import markup, visible, xml
 from autokit.draw.fold import ranges
@@ -17,20 +18,7 @@ from autokit.draw.heatmap import Heatmap
 from autokit.draw.metrics import FONT
 from autokit.draw.scene import scene
 from autokit.draw.shapes import Box, Card, Field, Frame, Line, Scene, TextLine, Thumbnail
-from autokit.draw.themes import (
-    ALARM,
-    BACKWARD,
-    CARD,
-    FAINT,
-    FORWARD,
-    GREY,
-    INK,
-    MINUS,
-    MUTED,
-    PAPER,
-    PAPER_EDGE,
-    PLUS,
-)
+from autokit.draw.themes import BACKWARD, FAINT, FORWARD, GREY, INK, MUTED, PAPER
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.graphs.model import NOT_COMPUTED, Graph, Node, State, Timeline
 from autokit.graphs.summary import sign_of
@@ -44,20 +32,20 @@ _FILL = {
     "gradient": BACKWARD,
     "flow": BACKWARD,
     "pending": BACKWARD,
-    "marks": ALARM,
+    "marks": themes.ALARM,
 }
 """The colour of each kind of text; the others are muted."""
 
-_SIGNED = {"+": PLUS, "−": MINUS}
+_SIGNED = {"+": themes.PLUS, "−": themes.MINUS}
 """That of a number that is not zero, and of the arrow that it goes back along."""
 
 _BOX = {
     "leaf": f'rx="4" fill="#edf4fb" stroke="{FORWARD}" stroke-width="1.5"',
     "constant": f'rx="4" fill="#f6f6f4" stroke="{GREY}" stroke-width="1.2" stroke-dasharray="5 3"',
-    "operation": f'rx="14" fill="{CARD}" stroke="{GREY}" stroke-width="1.2"',
+    "operation": f'rx="14" fill="{themes.CARD}" stroke="{GREY}" stroke-width="1.2"',
     "backward": f'rx="14" fill="#fffaf6" stroke="{BACKWARD}" stroke-width="1.2"',
     "accumulate": f'rx="4" fill="#edf4fb" stroke="{FORWARD}" stroke-width="1.5"',
-    "failed": f'rx="14" fill="#fef3f2" stroke="{ALARM}" stroke-width="2"',
+    "failed": f'rx="14" fill="#fef3f2" stroke="{themes.ALARM}" stroke-width="2"',
 }
 _LEFT_OUT = f'rx="14" fill="{PAPER}" stroke="{GREY}" stroke-width="1.2" stroke-dasharray="2 4"'
 
@@ -100,7 +88,7 @@ def paper(width: float, height: float) -> str:
     """What a picture is drawn on."""
     return (
         f'<rect data-part="paper" x="0.5" y="0.5" width="{width - 1:.6g}" height="{height - 1:.6g}" rx="12"'
-        f' fill="{PAPER}" stroke="{PAPER_EDGE}"/>'
+        f' fill="{PAPER}" stroke="{themes.PAPER_EDGE}"/>'
     )
 
 
@@ -195,7 +183,7 @@ def _field(name: str, content: Card, value: str | int | None) -> str:
         return (
             f'<g data-part="pending-badge"{hidden}><rect x="{plate.x:.6g}" y="{plate.y:.6g}"'
             f' width="{plate.width:.6g}" height="{plate.height:g}" rx="{plate.height / 2:g}"'
-            f' fill="{CARD}" stroke="{BACKWARD}" stroke-width="1.2"/>'
+            f' fill="{themes.CARD}" stroke="{BACKWARD}" stroke-width="1.2"/>'
             f"{_changing(field, name, shown)}</g>"
         )
     return _changing(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from autokit.draw import themes
@@ -67,6 +68,26 @@ def figure(width: float, height: float, rows: int = 1, columns: int = 1) -> tupl
     return made, [*made.subplots(rows, columns, squeeze=False).ravel()]
 
 
+@cache
+def chart_class() -> type[Figure]:
+    """The class of figures that a notebook shows in its own theme."""
+    from matplotlib.figure import Figure
+
+    class Chart(Figure):
+        def _ipython_display_(self) -> None:
+            from IPython.display import display
+
+            titles = [axes.get_title() for axes in self.axes]
+            words = visible(", ".join(["A chart", *filter(None, titles)]))
+            shown = {
+                "text/plain": words,
+                "text/html": figure_html(self, words),
+            }
+            display(shown, raw=True)  # type: ignore[no-untyped-call]
+
+    return Chart
+
+
 def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
     """The axes that the caller passed in, or new ones, of a figure that a notebook shows."""
     return grid_for(1, 1, width, height)[0] if given is None else given
@@ -81,7 +102,9 @@ def grid_for(count: int, columns: int, width: float, height: float) -> list[Axes
     rows = max(1, -(-count // columns))
     size = width * columns, height * rows
     with style():
-        made = pyplot.subplots(rows, columns, figsize=size, layout="compressed", squeeze=False)[1]
+        made = pyplot.subplots(
+            rows, columns, figsize=size, layout="compressed", squeeze=False, FigureClass=chart_class()
+        )[1]
     for ax in made.ravel()[count:]:
         ax.set_visible(False)
     return list(made.ravel()[:count])

@@ -1,17 +1,21 @@
-"""What a notebook shows: stories by their moments, and all of it in its theme."""
+"""What a notebook shows: small tensors by their numbers, stories by their moments, all of it in its theme."""
 
 from __future__ import annotations
 
 import base64
 import re
 from typing import Any
+from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import autokit as ak
 from autokit import nn
 from autokit.draw import mimebundle, themes
+from autokit.draw.numbers import numbers
 from autokit.graphs.moments import moments
+from autokit.graphs.summary import summarize
 from autokit.widgets.page import page as widget_page
 from tests.draw import graphs
 from tests.draw.graphs import timeline
@@ -20,6 +24,48 @@ from tests.support import require
 
 def images(html: str) -> list[str]:
     return [base64.b64decode(data).decode() for data in re.findall(r'<img [^>]*base64,([^"]*)"', html)]
+
+
+def texts(array: Any) -> list[str]:
+    drawn = numbers(summarize(np.asarray(array)))
+    assert drawn is not None
+    texts = ["".join(text.itertext()) for text in ET.fromstring(drawn[0]) if text.tag.endswith("text")]
+    return [text for text in texts if text]
+
+
+def told(values: np.ndarray) -> list[str]:
+    return [f"{value:.4g}".replace("-", "−") for value in values.ravel().tolist()]
+
+
+def test_a_small_tensor_shows_each_of_its_numbers() -> None:
+    rng = np.random.default_rng(0)
+    for shape in ((7,), (3, 4), (10, 10), (1, 1)):
+        array = rng.normal(size=shape).astype(np.float32)
+        assert texts(array) == told(array)
+    assert texts([True, False]) == ["True", "False"] and texts([np.nan, -np.inf]) == ["nan", "−inf"]
+    assert numbers(summarize(np.ones(101))) is None and numbers(summarize(np.array(2.0))) is None
+    assert numbers(summarize(np.ones((2, 21)))) is None, "wider than a page"
+
+
+def test_slices_stand_apart_with_their_places_and_a_long_row_is_folded() -> None:
+    array = np.arange(24.0).reshape(2, 3, 4)
+    assert texts(array) == ["[0]", *told(array[0]), "[1]", *told(array[1])]
+    deeper = texts(np.zeros((1, 2, 2, 2)))
+    assert deeper[::5] == ["[0, 0]", "[0, 1]"]
+    drawn = numbers(summarize(np.zeros(25)))
+    assert texts(np.zeros(25)) == ["0"] * 25 and drawn is not None
+    assert len(set(re.findall('<rect x="(.*?)"', drawn[0]))) == 10
+
+
+def test_numbers_are_told_beside_a_tensors_table_and_above_its_graph() -> None:
+    w = ak.tensor([[1.5, -2.0]], requires_grad=True)
+    for tensor, pictures, last in ((w, 1, "−2"), (w * 2, 2, "−4")):
+        bundle = mimebundle(tensor)
+        assert bundle["text/plain"] == repr(tensor)
+        drawn = images(bundle["text/html"])
+        assert len(drawn) == pictures and f">{last}<" in drawn[0]
+        assert min(float(size) for size in re.findall(r'font-size="(\d+)"', drawn[0])) >= 13
+    assert len(images(mimebundle(ak.ones(20, 20))["text/html"])) == 1
 
 
 # ------------------------------------------------------------ stories
@@ -90,10 +136,15 @@ def paper_of(page: Any, html: str, around: str) -> str:
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
-def test_a_still_and_a_chart_have_the_theme_of_their_notebook(chromium: Any, system: str) -> None:
-    from autokit.plot.figures import figure_html
-
-    chart = figure_html(ak.plot.heatmap(ak.eye(3)).figure, "a map")
+def test_a_still_and_a_chart_have_the_theme_of_their_notebook(
+    chromium: Any, system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("matplotlib")
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    ak.plot.heatmap(ak.eye(3), title="a map").figure._ipython_display_()
+    assert shown[0]["text/plain"] == "A chart, a map"
+    chart = shown[0]["text/html"]
     stills = [
         mimebundle(graphs.diamond())["text/html"],
         mimebundle(timeline(graphs.product()))["text/html"],

@@ -11,7 +11,7 @@ import pytest
 import autokit as ak
 from autokit.draw import scene, svg, themes
 from autokit.draw.heatmap import Heatmap, cells
-from autokit.draw.histogram import Histogram, bars
+from autokit.draw.thumbnail import Histogram, bars
 from autokit.widgets.script import FOLDER
 from tests.draw import graphs, standard
 from tests.draw.graphs import timeline
@@ -67,7 +67,7 @@ def test_a_number_is_green_above_zero_and_purple_below_wherever_it_stands() -> N
     heat = cells(Heatmap((2.0, -2.0, 0.0), 1, 3, 11.0), 0, 0)
     shown = re.findall(r'h11" fill="none" stroke="(#\w+)"', heat)
     assert shown == [themes.MINUS, themes.shade(0), themes.PLUS]
-    told = bars(Histogram((3, 5), -1.0, 1.0), 0, 0)
+    told = bars(Histogram((3, 5), -1.0, 1.0, 72.0, 30.0), 0, 0)
     assert re.findall('fill="(#.{6})"', told) == [themes.MINUS, themes.PLUS]
     drawn = svg(timeline(graphs.product()))
     signed = re.findall(r'data-sign="(.)"[^>]* fill="(#\w+)"[^>]*>([^<]*)', drawn)
