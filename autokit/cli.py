@@ -24,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done.  1: it could not be done, and standard error says why.  2: the arguments made no sense.
     """
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a name that the terminal cannot show must not end the program
+        # A name that the terminal cannot show must not end the program.
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:

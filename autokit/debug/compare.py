@@ -98,12 +98,8 @@ def _differences(sides: list[Graph], titles: list[str]) -> Iterator[Any]:
             if here == there:
                 here, there = _fact(one, two)
             if here != there:
-                yield (
-                    0,
-                    one.id,
-                    f"there {there}",
-                    f"{one.name} is {here} in {titles[0]} and {there} in {titles[1]}",
-                )
+                told = f"{one.name} is {here} in {titles[0]} and {there} in {titles[1]}"
+                yield 0, one.id, f"there {there}", told
                 yield 1, two.id, f"there {here}", ""
         rest = first[start + len(pairs) : stop], second[other + len(pairs) : end]
         for side, alone in enumerate(rest):

@@ -136,7 +136,8 @@ class _Objects:
         if isinstance(found, set | frozenset):
             found = sorted(found, key=self._as_shown)
             if len(found) == 1 and self.get("operation", value) in ("+", "*"):
-                return found * 2  # x·x: a set cannot say that it has x twice
+                # x·x: a set cannot say that it has x twice
+                return found * 2
         return list(found or ())
 
     def _as_shown(self, value: Any) -> tuple[str, str]:
@@ -169,14 +170,14 @@ class _Objects:
                 edges.append(Edge(len(edges), source, target, slot, "", "", True))
         nodes = [self._node(place, value) for place, value in enumerate(self.order)]
         end = nodes[-1].gradient
-        if end is None or not any(end.values or ()):  # 0 at the end was not computed yet
+        # A gradient of 0 at the end was not computed yet.
+        if end is None or not any(end.values or ()):
             nodes = [replace(node, gradient=None) for node in nodes]
         words = words_of(Graph(tuple(nodes), tuple(edges)))
         for place in words.operands:
             nodes[place] = replace(nodes[place], formula=words.formula(nodes[place]))
         ends = (len(nodes) - 1,)
-        sent = self._sent(edges)
-        return OwnGraph(tuple(nodes), tuple(edges), outputs=ends, sent=sent)
+        return OwnGraph(tuple(nodes), tuple(edges), outputs=ends, sent=self._sent(edges))
 
     def _node(self, id: int, value: Any) -> Node:
         data, is_computed = self.get("data", value), bool(self.parents(value))
@@ -212,7 +213,8 @@ class _Objects:
         try:
             for value in self.order:
                 setattr(value, grad, np.zeros(np.shape(self.get("data", value))))
-            setattr(value, grad, getattr(value, grad) + 1.0)  # of the end, which is the last
+            # The last one is the end.
+            setattr(value, grad, getattr(value, grad) + 1.0)
             for value in reversed(computed):
                 arriving = into[self.places[id(value)]]
                 sources = [edge.source for edge in arriving]
@@ -255,7 +257,8 @@ def words_of(graph: Graph) -> Words:
 class _Ran:
     """What the wording of a graph asks of an operation that ran."""
 
-    settings: dict[str, Any] = {}  # noqa: RUF012 - a learner's objects do not tell them
+    # A learner's objects do not tell them.
+    settings: dict[str, Any] = {}  # noqa: RUF012
     operation = SimpleNamespace(variadic=False)
 
     def __init__(self, node: Node, count: int) -> None:

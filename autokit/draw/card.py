@@ -300,21 +300,15 @@ class _Filling:
         self.y += PAD_Y - (3 if self.fields and not details else 0)
 
     def pending(self) -> None:
-        """The count of contributions still to come: in the place of the thumbnail, or at the right."""
+        """On the upper edge, where nothing else is, how many contributions it waits for."""
         counts = [*self.shown.get("pending", ())]
         if not any(counts):
             return
         plate = max(18.0, *(text_width(count, "pending") + 10 for count in counts))
-        beside = self.fields.get("gradient") or self.fields.get("value")
-        middle = beside.y - 5 if beside else self.top + 24
-        if beside and self.aside and (self.form == "narrow" or plate <= self.aside - 4):
-            # While it waits its gradient is not final, and has no thumbnail.
-            left, middle = self.column, middle - (15 if self.form == "narrow" else 0)
-        else:
-            left = beside.x + beside.width + 8 if beside else self.right + 8
-        self.right = max(self.right, left + plate)
-        self.waits = Badge(left, middle - 9, plate, 18.0)
-        self.fields["pending"] = Field(left + plate / 2, middle + 4, plate, SIZES["pending"], "middle")
+        self.right = max(self.right, plate)
+        self.waits = Badge(self.right - plate, -9.0, plate, 18.0)
+        x = self.right - plate / 2
+        self.fields["pending"] = Field(x, 3.5, plate, SIZES["pending"], "middle")
 
     def card(self) -> Card:
         """All of it."""

@@ -30,6 +30,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import unwrap
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -154,11 +155,14 @@ class Operation:
         Whether it takes any number of operands, as ``cat`` does.
     optional : frozenset of str
         The operands that may be left out, as ``bias=None``.
+    words : dict
+        By operand what its derivative does with tensors, in a sentence.
     derivatives : dict
         By operand, or one for all as ``"joint"``.
     """
 
     function: Callable[..., Any]
+    words: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -219,6 +223,7 @@ def operation(
     name: str | None = None,
     backward: str | None = None,
     fast: Callable[..., Any] | None = None,
+    words: Mapping[str, str] | None = None,
     **derivatives: derivative,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make a function of tensors from a rule; see the head of this file.
@@ -239,12 +244,16 @@ def operation(
         The printed name of the node, where it does not follow from the name.
     fast : callable, optional
         Computes the same result in less time, on NumPy's arrays alone.
+    words : dict, optional
+        For operands whose derivative symbols alone do not explain, a sentence on what it does with tensors:
+        it may name the operands, ``{out}``, and the counts that :mod:`autokit.graphs.words` puts in.
     **derivatives
         Under each operand's name its :class:`derivative`, or one for all as ``joint``.
     """
 
     def build(forward: Callable[..., Any]) -> Any:
         rule = Operation(forward, symbol, formula, derivatives, floating, view, mixed, name, backward, fast)
+        rule.words = words or rule.words
         OPERATIONS[rule.name] = rule
         if rule.defaults or rule.variadic or view or mixed or len(rule.operands) > 2:
             function = _general(rule)

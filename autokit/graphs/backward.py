@@ -10,7 +10,7 @@ from autokit.graphs.capture import Capture
 from autokit.graphs.model import Change, Collapse, Edge, Node, Summary
 from autokit.graphs.script import Script
 from autokit.graphs.summary import bracketed, in_reach, summarize
-from autokit.graphs.words import Words, counted, listed, shape_text
+from autokit.graphs.words import Words, awaited, counted, equals, holds, listed, shape_text
 
 _COLLAPSE_SHOWN = 256
 """Up to this many elements are shown while they are summed."""
@@ -59,7 +59,12 @@ class Backward:
         self.script.change_last(
             Change(self.node.element, "status", "final"), Change(self.node.element, "pending", None)
         )
-        self.script.close(f"{self.node.name} passes its gradient on: {listed(self.sent) or 'to nobody'}.")
+        sent = (
+            f"passes its gradient on: {listed(self.sent)}"
+            if self.sent
+            else "has nobody to pass its gradient on to"
+        )
+        self.script.close(f"{self.node.name} {sent}.")
 
     # -------------------------------------------------------- a node whose gradient is final
 
@@ -78,12 +83,13 @@ class Backward:
         self._step("select", sentence, touches=(node.element,), changes=current, note=note)
         if not self.script.brief:
             rule = self.words.operation(node)
-            sentence = f"The upstream gradient {derivative} = {text} enters the rule of {rule}."
+            arrived = equals(derivative, node.shape, text)
+            sentence = f"The upstream gradient {arrived} enters the rule of {rule}."
             self._step("upstream", sentence, f"g = {derivative}", f"= {text}", (node.element,))
 
     def _tell_seed(self, node: Node, derivative: str, text: str) -> None:
-        sentence = f"The way back begins with a seed: {derivative} = {text}."
-        begun = (("gradient", text), ("pending", 0), ("status", "ready"))
+        sentence = f"The way back begins with a seed: {equals(derivative, node.shape, text)}."
+        begun = (("gradient", text), ("pending", awaited(0)), ("status", "ready"))
         changes = tuple(Change(node.element, *each) for each in begun)
         self._step("seed", sentence, derivative, f"= {text}", (node.element,), changes)
         self.script.close(sentence)
@@ -115,28 +121,30 @@ class Backward:
         else:
             slope = slope_of(self.arrived[node.id], raw)
             product = self._tell_local(node, edge, source, slope, summarize(raw).text)
-            self._tell_product(node, edge, source, product, summarize(raw).text)
+            self._tell_product(node, edge, source, product, raw)
             if raw.shape != fitted.shape:
                 self._tell_unbroadcast(edge, source, raw, fitted)
             self._tell_travel(node, edge, source, fitted)
             self._tell_accumulate(edge, source, fitted, before, total)
-        self.sent.append(f"{summarize(fitted).text} to {source.name}")
+        self.sent.append(f"{source.name} gets {holds(source.shape, summarize(fitted).text)}")
         if not self.pending[source.id] and source.kind == "leaf":
             self._tell_leaf(source, summarize(total).text)
 
     def _tell_local(self, node: Node, edge: Edge, source: Node, slope: float | None, product: str) -> str:
         local = self.words.local(node, edge, slope)
-        sentence = f"How {node.name} changes with {source.name}: {local.sentence}."
+        sentence = f"{local.sentence}."
         formula = f"{self.words.by(node, source)} = {local.symbols}"
         changes = (Change(edge.element, "local", local.value),) if local.value else ()
         self._step("local", sentence, formula, local.numbers, (edge.element, node.element), changes)
         return f"{self.gradients[node.id].text} · {bracketed(local.value)} = {product}" if local.value else ""
 
-    def _tell_product(self, node: Node, edge: Edge, source: Node, product: str, text: str) -> None:
+    def _tell_product(self, node: Node, edge: Edge, source: Node, product: str, raw: Any) -> None:
+        text = summarize(raw).text
         told = (
             f"Upstream times local: {product} is what {node.name} sends to {source.name}."
             if product
-            else f"Upstream and local derivative in one, a vector–Jacobian product for {source.name}: {text}."
+            else f"The result {holds(raw.shape, text)} is what {node.name} sends to {source.name}: "
+            "a vector–Jacobian product."
         )
         formula = f"{self.words.by(self.root, node)} · {self.words.by(node, source)}"
         self._step("product", told, formula, product or text, (edge.element, node.element))
@@ -145,14 +153,15 @@ class Backward:
         large, small = raw.shape, fitted.shape
         axes = repeated_axes(large, small)
         over = f"dimension{'' if len(axes) == 1 else 's'} {listed([str(axis) for axis in axes])}"
+        times = raw.size // max(fitted.size, 1)
         seen = raw.size <= _COLLAPSE_SHOWN
         before, after = (
             tuple(a.ravel().astype(np.float64).tolist()) if seen else None for a in (raw, fitted)
         )
         self._step(
             "unbroadcast",
-            f"{source.name} of shape {shape_text(small)} was repeated to {shape_text(large)}: each element "
-            f"took part several times, so its contributions are summed over {over}.",
+            f"{source.name} {shape_text(small)} was repeated to {shape_text(large)}: each element took part "
+            f"{times:,} times, so its contributions are summed over {over}.",
             formula=f"Σ over {over}: {shape_text(large)} → {shape_text(small)}",
             numbers=summarize(fitted).text,
             touches=(edge.element, source.element),
@@ -163,35 +172,41 @@ class Backward:
         text = summarize(fitted).text
         signs = {1.0: "positive", -1.0: "negative", 0.0: "zero"}
         sign = signs.get(float(np.sign(fitted).item())) if fitted.size == 1 else None
-        sentence = f"The contribution {text} travels back along the edge to {source.name}."
+        held = holds(source.shape, text)
+        sentence = f"The contribution {held} travels back along the arrow to {source.name}."
         touched = (node.element, edge.element, source.element)
         note = f"Its sign is {sign}." if sign else ""
         self._step("travel", sentence, "", text, touched, _flow(edge, text), note)
 
     def _tell_accumulate(self, edge: Edge, source: Node, fitted: Any, before: Any, total: Any) -> None:
         text, wanted = summarize(fitted).text, self.words.by(self.root, source)
+        all_of, held = summarize(total).text, holds(source.shape, text)
         waits = self.pending[source.id]
         still = f" {waits} more to come." if waits else " That was the last one."
         if before is None:
             told = (
-                f"The first contribution to {wanted} is {text}.{still}"
+                f"The first contribution to {wanted} is {held}.{still}"
                 if waits
-                else (f"The only contribution to {wanted} is {text}.")
+                else (f"The only contribution to {wanted} is {held}.")
             )
-            numbers, note = f"= {summarize(total).text}", ""
+            numbers, note = f"= {all_of}", ""
         else:
             old = summarize(before).text
-            numbers = f"{old} + {bracketed(text)} = {summarize(total).text}"
-            told = f"It is added to what is there: {numbers}.{still}"
+            numbers = f"{old} + {bracketed(text)} = {all_of}"
+            sums = numbers if held == text else f"element by element they make {holds(source.shape, all_of)}"
+            told = f"It is added to what is there: {sums}.{still}"
             note = f"With = in place of +=, {wanted} would be {text}, and {old} would be lost."
-        changes, instead = self._gathered(source, summarize(total).text), "" if before is None else text
+        changes, instead = self._gathered(source, all_of), "" if before is None else text
         touched = (source.element, edge.element)
         self._step("accumulate", told, f"{wanted} += contribution", numbers, touched, changes, note, instead)
 
     def _tell_in_one(self, node: Node, edge: Edge, source: Node, text: str, total: str, before: Any) -> None:
         wanted = self.words.by(self.root, source)
+        held = holds(source.shape, text)
         added = "" if before is None else f" {summarize(before).text} + {bracketed(text)} = {total}."
-        sentence = f"{node.name} sends {text} back to {source.name}.{added}"
+        if added and held != text:
+            added = f" Added to what is there that makes {holds(source.shape, total)}."
+        sentence = f"{node.name} sends {held} back to {source.name}.{added}"
         formula, instead = (f"{wanted} += contribution", text) if added else ("", "")
         touched = (node.element, edge.element, source.element)
         changes = (*_flow(edge, text), *self._gathered(source, total))
@@ -202,7 +217,7 @@ class Backward:
         if self.script.brief:
             self.script.change_last(*final)
             return
-        sentence = f"{source.name} is a leaf: its .grad is {total}."
+        sentence = f"{source.name} is a leaf: its .grad is {holds(source.shape, total)}."
         formula = f"{source.name}.grad = {self.words.by(self.root, source)}"
         self._step("leaf", sentence, formula, f"= {total}", (source.element,), final)
 
@@ -215,7 +230,7 @@ class Backward:
         waits = self.pending[source.id]
         return (
             Change(source.element, "gradient", total),
-            Change(source.element, "pending", waits),
+            Change(source.element, "pending", awaited(waits)),
             Change(source.element, "status", "waiting" if waits else "ready"),
         )
 

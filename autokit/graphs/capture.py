@@ -21,6 +21,7 @@ from autokit.engine.node import SEVERAL
 from autokit.engine.node import Node as EngineNode
 from autokit.engine.record import source_line
 from autokit.engine.tensor import Tensor
+from autokit.graphs.assigned import assigned_names, operand_names, told_apart
 from autokit.graphs.model import Edge, Graph, Group, Node, Source, Summary, name_of
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.run import Run
@@ -146,7 +147,9 @@ class Builder:
         models = _models(operations)
         if len(models) > 1:
             self.models = self.names.tell_apart(models)
-        for run in _runs(operations[::-1]):
+        runs = _runs(operations[::-1])
+        self._note_assigned(runs)
+        for run in runs:
             self._add_operation(run)
         for end in ends:
             if isinstance(end, Tensor):
@@ -160,15 +163,25 @@ class Builder:
         )
         return Capture(graph, self.origins, self.ids)
 
+    def _note_assigned(self, runs: list[Run]) -> None:
+        """Let the names that the program assigned hold for results that have no name of their own."""
+        results: set[EngineNode | Tensor] = {run.result for run in runs}
+        sources = {source for run in runs for source in run.node.sources if isinstance(source, Tensor)}
+        found: list[tuple[EngineNode | Tensor, str]] = [*assigned_names(runs)]
+        found += reversed([*operand_names(runs)])  # the first name of each stays
+        named = {value: name for value, name in found if self.names.is_free(value)}
+        others = {self.names.of(value) for value in results | sources if value not in named}
+        self.names.assigned = told_apart(named, others)
+
     # -------------------------------------------------------- nodes
 
     def _add_operation(self, run: Run) -> None:
         ran, result = run.node, run.result
         path = self._path(ran.scope)
         sources = [self._add_source(run, place, path) for place in run.places]
-        label = self._label(self.names.of(result))
-        name = label or name_of(len(self.nodes))
         called = [self.nodes[source].name for source in sources]
+        label = self._label(self.names.of(result) or (f"{called[0]}ᵀ" if run.is_transpose else ""))
+        name = label or name_of(len(self.nodes))
         # Whose a parameter is says the frame around its module.
         words = put_in(run, [each.removeprefix(f"{path}.") for each in called] if path else called, name)
         id = self._append(
@@ -183,7 +196,7 @@ class Builder:
                 module=path,
                 source=shown_source(source_line(ran.code, ran.instruction)),
                 saved=_saved(run, called, name),
-                marks=_dead_units(run.name, result.output),
+                marks=_silent_units(run.name, result.output),
             ),
         )
         self.ids[ran] = self.ids[result] = id
@@ -380,13 +393,13 @@ def _value(array: Any, storage: Any, moment: float) -> Summary | None:
 _RECTIFIERS = {"relu", "relu6", "leaky_relu", "threshold", "hardtanh", "clamp"}
 
 
-def _dead_units(operation: str, array: Any) -> tuple[str, ...]:
+def _silent_units(operation: str, array: Any) -> tuple[str, ...]:
     """A rectifier's units that are 0 for every sample of the batch, in words."""
     if operation not in _RECTIFIERS or array is None or array.ndim < 2 or len(array) < 2:
         return ()
     alive = array.any(axis=(0, *range(2, array.ndim)))
-    dead = int(alive.size - alive.sum())
-    return (f"{dead:,} of {alive.size:,} units dead",) if dead else ()
+    silent = int(alive.size - alive.sum())
+    return (f"{silent:,} of {alive.size:,} units silent on this batch",) if silent else ()
 
 
 def shown_source(line: tuple[str, int, str] | None) -> Source | None:

@@ -7,10 +7,8 @@ and gradients as plain data; along a line and over a grid it gives the function'
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -80,14 +78,14 @@ class Evaluation:
         for name, leaf in leaves.items():
             leaf.name = name
         with enable_grad(), recording():
-            output, inside = self._call_and_look(leaves)
+            output = self._call(leaves)
             _check(output)
             if output.grad_fn is None and not output.requires_grad:
                 raise RuntimeError(
                     f"the result, {describe(output)}, does not depend on {', '.join(self.names)} by "
                     "operations of autokit: compute it from the arguments, without .item() or .detach()"
                 )
-            captured = Builder(Names([inside, *namespaces_in_sight(), {self.name: output}])).build(
+            captured = Builder(Names([*namespaces_in_sight(), {self.name: output}])).build(
                 [output], OPERATIONS_SHOWN
             )
             seen = Gradients(captured)
@@ -127,23 +125,6 @@ class Evaluation:
 
     def _call(self, tensors: Mapping[str, Tensor]) -> Any:
         return self.function(**tensors) if self._by_name else self.function(*tensors.values())
-
-    def _call_and_look(self, tensors: Mapping[str, Tensor]) -> tuple[Any, dict[str, Any]]:
-        """The result, and the variables of the function as it returned: their names are the learner's own."""
-        code, inside = getattr(self.function, "__code__", None), {}
-        before = sys.getprofile()
-
-        def look(frame: FrameType, event: str, _: Any) -> None:
-            if event == "return" and frame.f_code is code:
-                inside.update(frame.f_locals)
-
-        if code is None or before is not None:
-            return self._call(tensors), {}
-        sys.setprofile(look)
-        try:
-            return self._call(tensors), inside
-        finally:
-            sys.setprofile(before)
 
     def _values(self, columns: Mapping[str, np.ndarray]) -> np.ndarray:
         """All points in one call where the function allows that, else one by one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autokit.graphs.model import Change, Node
 from autokit.graphs.script import Script
-from autokit.graphs.words import Words, listed, says, shape_text
+from autokit.graphs.words import Words, awaited, equals, listed, says, shape_text
 
 
 def tell_forward(script: Script, words: Words) -> None:
@@ -24,12 +24,12 @@ def tell_value(script: Script, words: Words, node: Node) -> None:
 def _tell_input(script: Script, words: Words, node: Node) -> None:
     name, value = node.name, words.value(node)
     if node.kind == "leaf":
-        sentence = f"{name} = {value} is given: a leaf, which collects a gradient."
+        sentence = f"{equals(name, node.shape, value)} is given: a leaf, which collects a gradient."
     elif node.kind == "constant":
-        given = name if says(name, value) else f"{name} = {value}"
+        given = name if says(name, value) else equals(name, node.shape, value)
         sentence = f"{given} is given: a constant, which needs no gradient."
     else:
-        sentence = f"{name} = {value} comes from earlier operations that are not shown."
+        sentence = f"{equals(name, node.shape, value)} comes from earlier operations that are not shown."
     script.step("input", "forward", sentence, touches=(node.element,), changes=_computed(words, node))
     script.close(sentence)
 
@@ -42,23 +42,26 @@ def _tell_operation(script: Script, words: Words, node: Node) -> None:
     flowing = tuple(Change(edge.element, "status", "forward") for edge in edges)
     touched = (node.element, *(e.element for e in edges), *(operand.element for operand in operands))
     numbers = words.numbers(node)
-    result = f"{node.name} = {numbers}"
+    result = words.result(node)
     line = f"Line {node.source.line}: {node.source.text}" if node.source and node.source.text else ""
-    told = f"{formula}: {result}."
+    told = f"{formula}{result}."
     into = f"{names} {'goes' if len(operands) == 1 else 'go'} into {words.operation(node)}"
     if script.brief:
         changes = (*flowing, *_computed(words, node))
-        script.step("value", "forward", f"{into}: {result}.", formula, "", touched, changes, line)
+        script.step("value", "forward", f"{into}: {told}", formula, "", touched, changes, line)
         script.close(told)
         return
     changes = (*flowing, Change(node.element, "status", "current"))
     script.step(
         "operands", "forward", f"{into}.{_repeated(node, operands)}", formula, "", touched, changes, line
     )
-    saved = listed(words.saved(node)) or "nothing"
-    told_last = f"Number {node.id} in topological order: {result}. It saves {saved} for the way back."
+    saved = listed(words.saved(node))
+    kept = (
+        f"Its rule keeps {saved} for the way back." if saved else "Its rule keeps nothing for the way back."
+    )
+    note = f"It is number {node.id} in topological order."
     changes = _computed(words, node)
-    script.step("value", "forward", told_last, formula, f"= {numbers}", (node.element,), changes)
+    script.step("value", "forward", f"{told} {kept}", formula, f"= {numbers}", (node.element,), changes, note)
     script.close(told)
 
 
@@ -84,7 +87,7 @@ def tell_turn(script: Script, words: Words, pending: dict[int, int]) -> None:
     changes = []
     for node in words.graph.nodes:
         if node.id in pending:
-            changes.append(Change(node.element, "pending", pending[node.id]))
+            changes.append(Change(node.element, "pending", awaited(pending[node.id])))
             changes.append(Change(node.element, "status", "waiting"))
         else:
             changes.append(Change(node.element, "status", "dim"))

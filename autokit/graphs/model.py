@@ -106,7 +106,7 @@ class Node:
     saved : tuple of str
         The names of what the operation keeps for the way back: operands, and its own name for its result.
     marks : tuple of str
-        What to look out for, as ``"2 of 5 units are dead"``.
+        What to look out for, as ``"2 of 5 units silent on this batch"``.
     """
 
     id: int
@@ -354,7 +354,7 @@ class Account:
 class Trouble:
     """Something to worry about, traced to the operation where it began.
 
-    ``kind`` is ``"nan"``, ``"infinite"``, ``"dead"`` or ``"vanishing"``, and ``node`` that operation's id.
+    ``kind`` is ``"nan"``, ``"infinite"``, ``"silent"`` or ``"vanishing"``, and ``node`` that operation's id.
     """
 
     kind: str

@@ -50,6 +50,8 @@ class Names:
         for name, value in variables:
             if isinstance(value, Tensor):
                 self._note(value, name)
+        self.assigned: dict[Node | Tensor, str] = {}
+        """The names that lines of the program gave to values; see :mod:`autokit.graphs.assigned`."""
         self._modules = [(name, value) for name, value in variables if isinstance(value, Module)]
 
     def _note(self, tensor: Tensor, name: str) -> None:
@@ -60,8 +62,14 @@ class Names:
     def of(self, value: Node | Tensor) -> str:
         """The name of a node's result or of a tensor, or an empty string."""
         if isinstance(value, Tensor):
-            return value.name or self._names.get(value, "")
-        return NAMES.get(value) or self._names.get(value) or USUAL_NAMES.get(value, "")
+            return value.name or self._names.get(value) or self.assigned.get(value, "")
+        own = NAMES.get(value) or self._names.get(value) or self.assigned.get(value)
+        return own or USUAL_NAMES.get(value, "")
+
+    def is_free(self, value: Node | Tensor) -> bool:
+        """Whether the learner gave a result or tensor no name, and no variable in sight holds it."""
+        given = value.name if isinstance(value, Tensor) else NAMES.get(value)
+        return not (given or self._names.get(value))
 
     def tell_apart(self, models: Iterable[Module]) -> dict[int, str]:
         """What to call each of several models, by its id; their parameters are called by that name first.

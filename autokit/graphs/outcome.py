@@ -90,8 +90,8 @@ def tell_finish(backward: Backward, accounts: list[Account], troubles: list[Trou
 
 
 def troubles(backward: Backward) -> list[Trouble]:
-    """NaN and infinity, dead units and vanishing gradients, each at the operation where it began."""
-    return [*_not_finite(backward), *_dead(backward), *_vanishing(backward)]
+    """NaN and infinity, silent units and vanishing gradients, each at the operation where it began."""
+    return [*_not_finite(backward), *_silent(backward), *_vanishing(backward)]
 
 
 def _not_finite(backward: Backward) -> Iterator[Trouble]:
@@ -127,8 +127,8 @@ def _sent_by(backward: Backward, node: Node) -> Iterator[tuple[Edge, np.ndarray]
                 yield edge, sent
 
 
-def _dead(backward: Backward) -> Iterator[Trouble]:
-    """Units whose relu was 0 for every sample, so that they learn nothing."""
+def _silent(backward: Backward) -> Iterator[Trouble]:
+    """Units whose relu was 0 for the whole batch, so that they learn nothing of it."""
     silent: list[Node] = []
     for node in backward.nodes:
         if node.operation != "relu" or node.id not in backward.arrived:
@@ -146,13 +146,13 @@ def _dead(backward: Backward) -> Iterator[Trouble]:
         if count:
             told = (
                 f"No gradient passes through {count} of the {units.shape[1]} units of {node.name}: "
-                "relu was 0 for every sample."
+                "they are silent on this batch."
             )
-            yield Trouble("dead", node.id, told)
+            yield Trouble("silent", node.id, told)
     if silent:
         names = listed([node.name for node in silent])
-        told = f"No gradient passes through {names}: relu was 0 for every element."
-        yield Trouble("dead", silent[0].id, told)
+        told = f"No gradient passes through {names}: relu is silent on this batch, 0 for every element."
+        yield Trouble("silent", silent[0].id, told)
 
 
 def _vanishing(backward: Backward) -> Iterator[Trouble]:

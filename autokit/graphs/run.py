@@ -43,9 +43,8 @@ class Run:
         """Whether it may run for the picture: a learner's own may print, or stop in a debugger."""
 
     def _is_left_out(self, place: int) -> bool:
-        if (
-            self.operand_name(place) in self.settings
-        ):  # a learner's own operation takes it for a number, or a word
+        # A learner's own operation takes it for a number, or a word.
+        if self.operand_name(place) in self.settings:
             return True
         optional = self.operation.operands[self._name(place)] in getattr(self.operation, "optional", ())
         return optional and self.operand(place) is None
@@ -66,7 +65,14 @@ class Run:
     @property
     def formula(self) -> str:
         """The template of its formula."""
+        if self.is_transpose:
+            return f"{{{self.operation.operands[0]}}} transposed"  # its name is the letter with a raised T
         return f"{self.name}({{results}})" if self.is_output else self.operation.formula
+
+    @property
+    def is_transpose(self) -> bool:
+        """Whether it exchanges two dimensions."""
+        return self.operation.formula == "{a}ᵀ" or self.settings.get("dims") == (1, 0)
 
     def operand_name(self, place: int) -> str:
         """What the rule calls the operand at ``place``."""

@@ -2,7 +2,7 @@
 
 The loss and the learning rate are measured at each step.  Figures that cost more are measured every few
 steps: for each layer the norm of its gradient, how far the update moved its weights, and how many of its
-units are dead. The hooks of the optimizer say when a step begins and ends.
+units are silent. The hooks of the optimizer say when a step begins and ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from autokit.nn.module import Module
 from autokit.optim import Optimizer
 
 RECTIFIERS = frozenset({"relu", "relu6", "threshold"})
-"""Operations whose units are dead when they give 0 for every sample of a batch."""
+"""Operations whose units are silent on a batch when they give 0 for every sample of it."""
 
 _NOTHING = math.nan
 

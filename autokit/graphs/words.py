@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from autokit.graphs.model import NOT_KEPT, Edge, Graph, Node
 from autokit.graphs.run import Run
-from autokit.graphs.summary import bracketed, number, with_minus
+from autokit.graphs.summary import bracketed, number, summarize, with_minus
 
 _LISTED = 5
 _IN_FULL = 4
@@ -85,6 +86,14 @@ class Words:
         shapes = " and ".join(shape_text(source.shape) for source in sources)
         return f"{shapes} → {shape_text(node.shape)}, {self.value(node)}"
 
+    def result(self, node: Node) -> str:
+        """What follows a formula: the numbers put in and the result; of large values the result alone."""
+        sources = [self.graph.nodes[edge.source] for edge in self.operands[node.id]]
+        if all(self._in_full(each) for each in (*sources, node)):
+            return f" = {self.numbers(node)}"
+        held = holds(node.shape, self.value(node))
+        return f" {held}" if held.startswith("(") else f" = {held}"
+
     def by(self, top: Node, bottom: Node) -> str:
         """The derivative of one value by another, in symbols."""
         return self.by_text(top, self.name(bottom))
@@ -100,18 +109,42 @@ class Words:
         symbols = self._filled(node, template, self.name)
         source = self.graph.nodes[edge.source]
         if node.shape or source.shape:
-            if node.shape == source.shape and run.may_run and _is_elementwise(run):
-                return Local(f"{symbols}, element by element", symbols, "a Jacobian that is never built", "")
             sizes = f"{shape_text(node.shape)} by {shape_text(source.shape)}"
-            return Local(f"{symbols}, {sizes}", symbols, f"a Jacobian that is never built, {sizes}", "")
+            sentence = self._of_tensors(node, edge, symbols)
+            return Local(sentence, symbols, f"a Jacobian that is never built, {sizes}", "")
+        changes = f"How {node.name} changes with {source.name}: "
         if not run.may_run and slope is None:
-            return Local(symbols, symbols, "", "")
+            return Local(changes + symbols, symbols, "", "")
         value = number(run.send(np.ones((), run.result.dtype))[edge.slot] if run.may_run else slope)
         numbers = self._filled(node, template, self.value)
         steps = [symbols] if says(symbols, numbers) else [symbols, numbers]
         if not says(steps[-1], value):
             steps.append(value)
-        return Local(" = ".join(steps), symbols, "".join(f" = {step}" for step in steps[1:]).strip(), value)
+        return Local(
+            changes + " = ".join(steps), symbols, "".join(f" = {step}" for step in steps[1:]).strip(), value
+        )
+
+    def _of_tensors(self, node: Node, edge: Edge, symbols: str) -> str:
+        """What the rule does with the upstream gradient of a tensor, in a sentence."""
+        run, source = self.origins[node.id], self.graph.nodes[edge.source]
+        template = "" if run.is_output else run.operation.words.get(run.operand_name(edge.slot), "")
+        if template:
+            operands = [self.name(self.graph.nodes[each.source]) for each in self.operands[node.id]]
+            counts = _counts(run, node, source, edge.slot, template)
+            return fill(template, put_in(run, operands, node.name) | counts)
+        if run.operation.view:
+            rest = ", and what was not read gets 0" if math.prod(source.shape) > math.prod(node.shape) else ""
+            return f"Nothing is computed: each number goes back to the place it came from{rest}"
+        if symbols in _UNCHANGED:
+            return f"{source.name} gets the upstream gradient{_UNCHANGED[symbols]}"
+        if symbols.startswith(("1 at ", "1 where ")):
+            return f"The upstream gradient passes{symbols[1:].replace(', else 0', '; elsewhere it stops')}"
+        if not (run.may_run and _is_elementwise(run)):
+            return f"From the upstream gradient to that of {source.name}: {symbols}"
+        here = ""
+        if node.shape == source.shape:
+            here = f", here {summarize(_slopes(run, edge.slot)).text}"
+        return f"Element by element, the upstream gradient times {symbols}{here}"
 
     # -------------------------------------------------------- templates
 
@@ -125,6 +158,28 @@ class Words:
     @staticmethod
     def _in_full(node: Node) -> bool:
         return node.value is not None and node.value.values is not None and len(node.value.values) <= _IN_FULL
+
+
+_UNCHANGED = {"1": " unchanged", "−1": ", with the other sign"}
+
+
+def _slopes(run: Run, slot: int) -> Any:
+    """What goes back to an operand when a gradient of 1 arrives everywhere."""
+    return run.send(np.ones(run.result.shape, run.result.dtype))[slot]
+
+
+def _counts(run: Run, node: Node, source: Node, slot: int, template: str) -> dict[str, str]:
+    """The counts that the words of a rule may ask for."""
+    size, given = math.prod(node.shape), math.prod(source.shape)
+    rows = math.prod((node.shape or source.shape)[:-1])
+    counts = {
+        "rows": f"the {rows:,} rows" if rows > 1 else "its one row",
+        "size": f"{size:,}",
+        "share": f"1/{given // max(size, 1):,}",
+    }
+    if "{zeros}" in template:
+        counts["zeros"] = f"{np.count_nonzero(_slopes(run, slot) == 0):,}"
+    return counts
 
 
 def _is_elementwise(run: Run) -> bool:
@@ -194,6 +249,28 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return f"({'×'.join(map(str, shape))})" if shape else "a number"
 
 
+def holds(shape: tuple[int, ...], text: str) -> str:
+    """What a tensor holds: its size and range, or its few elements.
+
+    >>> holds((5, 16), "−1.6 to 1.4"), holds((16,), "all 0.0"), holds((2,), "[1.0, 2.0]"), holds((), "3.0")
+    ('(5×16, −1.6 to 1.4)', '(16 values, all 0.0)', '[1.0, 2.0]', '3.0')
+    """
+    if not shape or text.startswith("["):
+        return text
+    size = "×".join(map(str, shape)) if len(shape) > 1 else f"{shape[0]:,} values"
+    return f"({size}, {text})"
+
+
+def equals(name: str, shape: tuple[int, ...], text: str) -> str:
+    """A name and what it holds.
+
+    >>> equals("w", (5, 16), "−1.6 to 1.4"), equals("a", (), "2.0")
+    ('w (5×16, −1.6 to 1.4)', 'a = 2.0')
+    """
+    held = holds(shape, text)
+    return f"{name} {held}" if held != text else f"{name} = {text}"
+
+
 def listed(words: Sequence[str]) -> str:
     """Words in a row.
 
@@ -201,6 +278,15 @@ def listed(words: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def awaited(count: int) -> str:
+    """What the badge of a value says that waits for contributions.
+
+    >>> awaited(2), awaited(0)
+    ('waits for 2', 'ready')
+    """
+    return f"waits for {count:,}" if count else "ready"
 
 
 def counted(count: int, noun: str) -> str:

@@ -33,6 +33,7 @@ def _relu_gradient(g: Any, out: Any) -> Any:
     "relu",
     "max({a}, 0)",
     a=derivative("1 where {a} > 0, else 0", lambda g, out: np.where(out <= 0, 0, g), _relu_gradient),
+    words={"a": "{zeros} of {size} values were below 0: there the gradient stops, the others pass it on"},
 )
 def relu(a, /):
     """Each element where it is positive, else 0."""

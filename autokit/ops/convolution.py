@@ -92,6 +92,11 @@ _BY_BIAS = derivative("1, summed over positions", lambda g: g.sum((0, *range(2, 
         lambda g, input, windows, groups: on(convolution_by_weight, g, input, windows=windows, groups=groups),
     ),
     bias=_BY_BIAS,
+    words={
+        "input": "Each input adds up, over its windows, the upstream gradient times the weight it met",
+        "weight": "Each weight adds up, over all windows, the upstream gradient times the input it met",
+        "bias": "The gradient of {bias} is the upstream gradient, summed over all positions",
+    },
 )
 def convolution(input, weight, bias=None, /, windows=None, groups=1):
     """Each output is the sum of a window of ``input`` times ``weight``, plus ``bias``; see :func:`conv2d`."""

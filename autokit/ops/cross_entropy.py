@@ -74,6 +74,9 @@ def _mean_slope_of_rows(
     "−log-likelihood",
     "−{input}[{target}]",
     input=derivative("−1/n at {target}, else 0", _likelihood_slope, _mean_slope_of_rows),
+    words={
+        "input": "In each of n rows only the right class counts, as {target} says: it gets −1/n, all others 0"
+    },
     mixed=True,
     name="nll_loss",
     fast=_mean_of_rows,

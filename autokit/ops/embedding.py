@@ -31,6 +31,7 @@ def _into_table(g: Any, index: Any, shape: Any, padding: int | None, by_frequenc
     "rows",
     "rows of {weight}",
     weight=derivative("1 at the rows read", _into_table),
+    words={"weight": "Each row of {weight} adds up the upstream gradients of the places that read it"},
     mixed=True,
     name="embedding",
 )

@@ -25,7 +25,10 @@ def _parts_of_cat(g: Any, dim: int, sizes: tuple[int, ...]) -> list[Any]:
     return [g[along(dim, slice(end - size, end))] for size, end in zip(sizes, ends)]
 
 
-@operation("cat", "{tensors}, joined", joint=derivative("its part", _parts_of_cat), name="cat")
+_WORDS = {"tensors": "Each part gets its own part of the upstream gradient"}
+
+
+@operation("cat", "{tensors}, joined", joint=derivative("its part", _parts_of_cat), words=_WORDS, name="cat")
 def plain_cat(*tensors, dim, sizes):
     """See :func:`cat`; ``sizes`` are those along ``dim``, all that the backward pass needs."""
     return np.concatenate(tensors, axis=dim)
@@ -84,7 +87,9 @@ def _parts_of_stack(g: Any, dim: int) -> list[Any]:
     return [g[along(dim, place)] for place in range(g.shape[dim])]
 
 
-@operation("stack", "{tensors}, stacked", joint=derivative("its part", _parts_of_stack), name="stack")
+@operation(
+    "stack", "{tensors}, stacked", joint=derivative("its part", _parts_of_stack), words=_WORDS, name="stack"
+)
 def plain_stack(*tensors, dim):
     """See :func:`stack`."""
     return np.stack(tensors, axis=dim)

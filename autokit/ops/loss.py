@@ -88,6 +88,7 @@ def _squared_slope(g: Any, input: Any, target: Any, reduction: str) -> Any:
         "−2 · ({input} − {target}) / n",
         lambda g, input, target, reduction: -_squared_slope(g, input, target, reduction),
     ),
+    words={"input": "Each prediction gets its own error, {input} − {target}, times 2/n"},
     name="mse_loss",
 )
 def _mse_loss(input, target, /, reduction="mean"):

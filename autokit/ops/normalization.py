@@ -68,6 +68,13 @@ _LOCAL = {
     "bias": "1",
 }
 
+_WORDS = {
+    "input": "Moving or stretching a whole group changes nothing: "
+    "that part of the upstream gradient drops out",
+    "weight": "The gradient of {weight} adds up the upstream gradient times the standardized values",
+    "bias": "The gradient of {bias} is the upstream gradient, added up",
+}
+
 # ---------------------------------------------------------------- layers
 
 
@@ -81,6 +88,7 @@ def _layer_gradients(g: Any, input: Any, weight: Any, bias: Any, dims: int, eps:
     "layer norm",
     "layer norm of {input} · {weight} + {bias}",
     joint=derivative(_LOCAL, _layer_gradients),
+    words=_WORDS,
     name="layer_norm",
     backward="NativeLayerNormBackward0",
 )
@@ -204,6 +212,7 @@ def _batch_gradients(g: Any, input: Any, weight: Any, bias: Any, out: Any, eps: 
     "batch norm",
     "batch norm of {input} · {weight} + {bias}",
     joint=derivative(_LOCAL, _batch_gradients),
+    words=_WORDS,
     name="batch_norm",
     backward="NativeBatchNormBackward0",
 )

@@ -40,7 +40,7 @@ def _to_the_maxima(g: Any, out: Any, shape: Any, tables: Any) -> Any:
 @operation(
     "max",
     "max {a} in each window",
-    a=derivative("1 at the place of the maximum, else 0", _to_the_maxima),
+    a=derivative("1 at the largest value of each window, else 0", _to_the_maxima),
     backward="MaxPoolWithIndicesBackward0",
 )
 def max_pool(a, /, tables):

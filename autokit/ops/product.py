@@ -47,12 +47,22 @@ def _require_factors(name: str, a: Any, b: Any, dims: tuple[int, int] | None = N
         )
 
 
+_OF_MATRICES = {
+    "a": "Row i of {a} made row i of {out}: its gradient is "
+    "the upstream gradient of that row times {b} transposed",
+    "b": "Row j of {b} was multiplied by column j of {a}: its gradient adds up the rows of the upstream "
+    "gradient, row i times the number in row i of that column",
+}
+"""What the two derivatives of a product of matrices do."""
+
+
 @operation(
     "@",
     "{a} @ {b}",
     a=derivative("· {b}ᵀ", lambda g, b: g @ b.T),
     b=derivative("{a}ᵀ ·", lambda g, a: a.T @ g),
     mixed=True,
+    words=_OF_MATRICES,
 )
 def mm(a, b, /):
     """The product of two matrices, (n×m) and (m×p)."""
@@ -66,6 +76,7 @@ def mm(a, b, /):
     a=derivative("· {b}ᵀ", lambda g, b: g.reshape((-1, 1)) * b),
     b=derivative("{a}ᵀ ·", lambda g, a: a.T @ g),
     mixed=True,
+    words=_OF_MATRICES,
 )
 def mv(a, b, /):
     """The product of a matrix (n×m) and a vector (m)."""
@@ -108,6 +119,7 @@ _OF_BATCHES: dict[str, Any] = {
     "a": derivative("· {b}ᵀ", lambda g, b: _product(g, np.swapaxes(b, -1, -2))),
     "b": derivative("{a}ᵀ ·", _gradient_of_right),
     "mixed": True,
+    "words": _OF_MATRICES,
 }
 
 
@@ -203,6 +215,12 @@ def _gradient_of_weight(g: Any, input: Any) -> Any:
     input=derivative("· {weight}", lambda g, weight: _product(g, weight), _gradient_of_input),
     weight=derivative("gᵀ · {input}", lambda g, input: rows_of(g).T @ rows_of(input), _gradient_of_weight),
     bias=derivative("1", unchanged, _sum_of_rows),
+    words={
+        "input": "Each input collects the upstream gradients of all outputs, each times its weight",
+        "weight": "Row i of the gradient of {weight} is the upstream gradient of output i "
+        "times the inputs, summed over {rows}",
+        "bias": "The gradient of {bias} is the upstream gradient, summed over {rows}",
+    },
     mixed=True,
     backward="AddmmBackward0",
 )

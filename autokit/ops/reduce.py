@@ -72,13 +72,16 @@ def converted(input: Tensor, dtype: Dtype | None) -> Tensor:
 # ---------------------------------------------------------------- sums and means
 
 
-@operation("Σ", "Σ {a}", a=derivative("1", restored), name="sum", backward="SumBackward1")
+_OF_SUM = {"a": "Each value gets the upstream gradient of its sum"}
+
+
+@operation("Σ", "Σ {a}", a=derivative("1", restored), words=_OF_SUM, name="sum", backward="SumBackward1")
 def total_along(a, /, dim, keepdim=False):
     """See :func:`sum`; a rule of its own, as the node of a sum along ``dim`` has another printed name."""
     return total.operation.forward(a, dim, keepdim)
 
 
-@operation("Σ", "Σ {a}", a=derivative("1", restored), name="sum")
+@operation("Σ", "Σ {a}", a=derivative("1", restored), words=_OF_SUM, name="sum")
 def total(a, /, dim=None, keepdim=False):
     """See :func:`sum`."""
     return a.sum(axis=dim, keepdims=keepdim, dtype=None if a.dtype.kind == "f" else np.int64)
@@ -129,6 +132,7 @@ def nansum(input: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: Dtyp
     "mean",
     "mean {a}",
     a=derivative("1 / n", lambda g, shape, dim: restored(g, shape, dim) / max(count(shape, dim), 1)),
+    words={"a": "Each value gets {share} of the upstream gradient"},
     name="mean",
 )
 def average(a, /, dim=None, keepdim=False):

@@ -238,7 +238,14 @@ def H(self: Tensor) -> Tensor:
 # ---------------------------------------------------------------- repeating without a copy
 
 
-@operation("expand", "{a} repeated", a=derivative("1", unchanged), view=True, name="expand")
+@operation(
+    "expand",
+    "{a} repeated",
+    a=derivative("1", unchanged),
+    words={"a": "Each copy of a value passes its upstream gradient on to that value"},
+    view=True,
+    name="expand",
+)
 def plain_expand(a, /, size):
     """See :func:`expand`."""
     return np.broadcast_to(a, size) if a.shape != size else a[...]

@@ -46,6 +46,10 @@ def _softmax_gradient_of_arrays(g: Any, out: Any, dim: int | None) -> Any:
     "softmax",
     "exp {a} / Σ exp {a}",
     a=derivative("diag({out}) − {out} {out}ᵀ", _softmax_gradient, _softmax_gradient_of_arrays),
+    words={
+        "a": "Shares add up to 1, so one grows at the cost of others: a score's gradient is its share · "
+        "(its upstream gradient − the mean of these in its row, weighted by the shares)"
+    },
     name="softmax",
 )
 def shares(a, /, dim):
@@ -122,6 +126,10 @@ def _log_shares_of_rows(a: Any, dim: int) -> Any:
     "log softmax",
     "{a} − log Σ exp {a}",
     a=derivative("I − 1 exp({out})ᵀ", _log_softmax_gradient, _log_softmax_gradient_of_rows),
+    words={
+        "a": "A larger score lowers the probability of all others: each gets its upstream gradient "
+        "less its probability times the row's sum of these"
+    },
     name="log_softmax",
     fast=_log_shares_of_rows,
 )

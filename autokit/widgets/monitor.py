@@ -194,7 +194,7 @@ class Monitor(Live):
         names = [name for name in history.modules if name in history.layers or name in dead]
         names += sorted(dead.keys() - set(names))  # a rectifier that is called as a function
         rows = [tuple(column.get(name, "") for column in (norms, ratios, dead)) for name in names]
-        head = ("layer", "gradient norm", "update ÷ weights", "dead units")
+        head = ("layer", "gradient norm", "update ÷ weights", "silent on the batch")
         at = f" at step {history.sampled[-1]:,}" if history.sampled else ""
         return Table(f"Layers{at}", head, tuple((name, *row) for name, row in zip(names, rows)))
 

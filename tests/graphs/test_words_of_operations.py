@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from string import Formatter
 
+import numpy as np
 import pytest
 
 import autokit as ak
@@ -75,3 +77,114 @@ def test_a_story_is_told_to_its_end_and_central_differences_agree(name: str):
         assert step.sentence.strip() and not set("{}") & set(step.formula), step
     assert all(account.agrees for account in timeline.accounts if account.agrees is not None)
     assert timeline.accounts and timeline.steps[-1].sentence.startswith("Done")
+
+
+rows = ak.tensor([[1.0, -2.0, 0.5], [3.0, 0.25, -1.0]], requires_grad=True)
+w = ak.tensor([[0.5, 1.0, -1.5], [2.0, 0.125, 0.75]], requires_grad=True)
+b = ak.tensor([0.1, 0.2], requires_grad=True)
+right, image = ak.tensor([0, 2]), ak.arange(32.0).reshape(2, 1, 4, 4).requires_grad_()
+kernel, per_channel = ak.ones(3, 1, 2, 2, requires_grad=True), ak.ones(3, requires_grad=True)
+
+SENTENCES: dict[str, tuple[Callable[[], ak.Tensor], list[str]]] = {
+    "linear": (
+        lambda: F.linear(rows, w, b),
+        [
+            "Each input collects the upstream gradients of all outputs, each times its weight.",
+            "Row i of the gradient of w is the upstream gradient of output i times the inputs, summed over "
+            "the 2 rows.",
+            "The gradient of b is the upstream gradient, summed over the 2 rows.",
+        ],
+    ),
+    "matmul": (
+        lambda: rows @ w.T,
+        [
+            "Row i of rows made row i of out: its gradient is the upstream gradient of that row times wᵀ",
+            "Row j of wᵀ was multiplied by column j of rows: its gradient adds up the rows of the upstream",
+        ],
+    ),
+    "relu": (
+        lambda: rows.relu(),
+        ["2 of 6 values were below 0: there the gradient stops, the others pass it on."],
+    ),
+    "softmax": (lambda: rows.softmax(-1), ["Shares add up to 1, so one grows at the cost"]),
+    "cross_entropy": (
+        lambda: F.cross_entropy(rows, right),
+        ["In each of n rows only the right class counts, as right says", "A larger score lowers the"],
+    ),
+    "mse_loss": (lambda: F.mse_loss(rows, w.detach()), ["Each prediction gets its own error, rows − "]),
+    "layer_norm": (
+        lambda: F.layer_norm(rows, (3,), per_channel, per_channel * 1),
+        [
+            "Moving or stretching a whole group changes nothing",
+            "times the standardized values",
+            "upstream gradient, added up",
+        ],
+    ),
+    "batch_norm": (lambda: nn.BatchNorm1d(3)(rows), ["Moving or stretching a whole group changes nothing"]),
+    "dropout": (lambda: F.dropout(rows, 0.5), ["Element by element, the upstream gradient times v1, here "]),
+    "embedding": (
+        lambda: F.embedding(right, image.view(8, 4)),
+        ["adds up the upstream gradients of the places that read it."],
+    ),
+    "conv2d": (
+        lambda: F.conv2d(image, kernel, per_channel),
+        [
+            "Each input adds up, over its windows, the upstream gradient times the weight it met",
+            "Each weight adds up, over all windows, the upstream gradient times the input it met",
+            "The gradient of per_channel is the upstream gradient, summed over all positions.",
+        ],
+    ),
+    "max_pool": (
+        lambda: F.max_pool2d(image, 2),
+        ["The upstream gradient passes at the largest value of each window; elsewhere it stops."],
+    ),
+    "mean": (lambda: rows.mean(0), ["Each value gets 1/2 of the upstream gradient"]),
+    "sum": (lambda: rows.sum(), ["Each value gets the upstream gradient of its sum."]),
+    "cat": (lambda: ak.cat([rows, w]), ["Each part gets its own part of the upstream"]),
+    "index": (
+        lambda: rows[0],
+        ["each number goes back to the place it came from, and what was not read gets 0."],
+    ),
+    "reshape": (
+        lambda: rows.reshape(6),
+        ["Nothing is computed: each number goes back to the place it came from."],
+    ),
+    "transpose": (lambda: rows.T, ["Nothing is computed: each number goes back to the place it came from."]),
+    "expand": (
+        lambda: b.expand(3, 2),
+        ["Each copy of a value passes its upstream gradient on to that value."],
+    ),
+    "sigmoid": (
+        lambda: rows.sigmoid(),
+        ["Element by element, the upstream gradient times out · (1 − out), here "],
+    ),
+    "tanh": (
+        lambda: rows.tanh(),
+        ["Element by element, the upstream gradient times 1 − out², here 0.0099 to 0.94."],
+    ),
+    "exp": (lambda: rows.exp(), ["Element by element, the upstream gradient times out, here 0.14 to 20."]),
+    "log": (lambda: image.log(), ["Element by element, the upstream gradient times 1 / image"]),
+    "pow": (
+        lambda: rows**2,
+        ["Element by element, the upstream gradient times 2 · rows", ", here −4.0 to 6.0."],
+    ),
+    "div": (lambda: rows / 4.0, ["Element by element, the upstream gradient times 1 / 4, here all 0.25."]),
+    "where": (lambda: ak.where(rows > 0, rows, 0.0), ["The upstream gradient passes where "]),
+    "add": (lambda: rows + w, ["rows gets the upstream gradient unchanged.", "w gets the upstream gradient"]),
+    "sub": (lambda: rows - w, ["w gets the upstream gradient, with the other sign."]),
+}
+"""For the operations that the lessons use: what is said of their derivatives, and in which words."""
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_sentence_about_tensors_says_what_happens(name: str) -> None:
+    made, wanted = SENTENCES[name]
+    out = made()
+    with np.errstate(divide="ignore"):
+        steps = ak.record(out.sum() if out.ndim else out).steps
+    told = [step.sentence for step in steps if step.kind == "local"]
+    for part in wanted:
+        assert any(part in sentence for sentence in told), told
+    for step in steps:
+        assert re.match(r"[^\W\d_]|∂|−?\d", step.sentence) and not step.sentence.startswith("Number ")
+        assert " … " not in step.sentence and "gᵀ" not in step.sentence

@@ -49,7 +49,7 @@ def classes() -> Timeline:
 
 def over_an_element(page: Any) -> None:
     """The pointer on an element of w's gradient, which tells the sum that made it."""
-    box = page.locator("[data-element=n1] [data-part=gradient-heatmap]").bounding_box()
+    box = page.locator("[data-element=n1] [data-part=gradient-heatmap] rect").bounding_box()
     page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 0.5 * box["height"])
     page.locator(".ak-tip").wait_for()
 

@@ -184,7 +184,7 @@ def wheel(hand: Hand) -> None:
 
 def hover(hand: Hand) -> None:
     """The pointer over the last element of h in the picture."""
-    hand.page.mouse.move(*hand.point("[data-element=n2] [data-part=value-heatmap]", 0.9, 0.9))
+    hand.page.mouse.move(*hand.point("[data-element=n2] [data-part=value-heatmap] rect", 0.9, 0.9))
     hand.find(".ak-tip").wait_for()
 
 

@@ -167,7 +167,7 @@ def test_the_sum_of_an_element_by_key_and_by_pointer(still_page: Any, tmp_path: 
         "1.0", "−1.0", "2.0", "0.5"
     ]  # fmt: skip
     press(page, "Escape")
-    heat = page.locator("[data-element=n2] [data-part=value-heatmap]").bounding_box()
+    heat = page.locator("[data-element=n2] [data-part=value-heatmap] rect").bounding_box()
     page.mouse.move(heat["x"] + 0.75 * heat["width"], heat["y"] + 0.5 * heat["height"])
     page.wait_for_selector(".ak-tip:visible")
     assert page.locator(".ak-tip").text_content() == told["n2", "value"][3]

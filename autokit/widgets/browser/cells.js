@@ -167,7 +167,8 @@ export function makeTip(stage, elements, on) {
       (/** @type {Element} */ (event.target).closest("[data-columns]"));
     const element = heat?.closest("[data-element]")?.getAttribute("data-element");
     if (!heat || !element) return hide();
-    const frame = heat.getBoundingClientRect();
+    // the frame around the cells: the group's own box has room for corners of lines, which have none
+    const frame = (heat.querySelector("rect") ?? heat).getBoundingClientRect();
     const columns = Number(heat.dataset.columns);
     const size = Number(heat.dataset.size) * (heat.getScreenCTM()?.a ?? 1);
     const place = Math.floor((event.clientY - frame.top) / size) * columns + Math.min(columns - 1,

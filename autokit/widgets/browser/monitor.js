@@ -49,7 +49,7 @@ function render({ model, el }) {
   });
   const desk = h("div", { className: "ak-charts" }, ...charts.map((chart) => chart.node));
   const table = tableOf(h("span", { className: "ak-unseen" }, "Layers at the step measured last"),
-    ["Layer", "Gradient norm", "Update ÷ weights", "Dead units"], []);
+    ["Layer", "Gradient norm", "Update ÷ weights", "Silent on the batch"], []);
   const [body] = table.tBodies;
   const root = groupOf("ak-player ak-live ak-monitor", "Monitor of a training run", alarm,
     h("div", { className: "ak-progress" }, state,
