@@ -47,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
         "--dir",
         type=Path,
         default=Path("autokit-lessons"),
-        help="where your copies are (default: ./%(default)s); a file that you changed is never overwritten",
+        help="where your copies are (default: ./%(default)s); what you changed is never overwritten",
     )
     lab.add_argument("--solutions", action="store_true", help="copy the solutions of the exercises, too")
     lab.add_argument("--port", type=_port, help="the port to serve at (default: 8888, or the next free one)")

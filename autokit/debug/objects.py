@@ -108,7 +108,7 @@ def _getter(value: Any, fact: str, asked: Any) -> Any:
     names = _USUAL[fact] if asked is None else (asked,)
     name = next((each for each in names if hasattr(value, each)), names[0])
     if fact == "parents" and not hasattr(value, name):
-        raise TypeError(f"a {type(value).__name__} has no {name}: parents= says what it was computed from")
+        raise TypeError(f"a {type(value).__name__} has no {name}: say what it comes from by parents=")
     return name
 
 

@@ -110,7 +110,7 @@ def bytes_alive(loss: Tensor) -> Memory:
     Memory(operations=('exp', 'sum'), given=400, saved=(400, 400, 400, 400), gradients=(0, 0, 404, 800))
     """
     if not isinstance(loss, Tensor) or loss._node is None:
-        raise RuntimeError("memory() needs a tensor that a recorded operation computed")
+        raise RuntimeError("memory() needs a recorded result")
     nodes = sorted(behind([loss._node]), key=lambda node: node.order)
     if any(node.saved is None for node in nodes):
         raise RuntimeError("backward() has freed what the graph saved: call memory(loss) before backward()")
