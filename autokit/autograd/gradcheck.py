@@ -82,6 +82,25 @@ def gradcheck(
     return True
 
 
+def central_differences(evaluate: Callable[[], Any], array: Any, step: float) -> list[Any]:
+    """How fast ``evaluate()`` changes with each element of ``array``, which is moved and put back."""
+    places = np.ndindex(array.shape)
+    return [
+        (_moved(evaluate, array, each, step) - _moved(evaluate, array, each, -step)) / (2 * step)
+        for each in places
+    ]
+
+
+def _moved(evaluate: Callable[[], Any], array: Any, place: tuple[int, ...], by: float) -> Any:
+    """``evaluate()`` while one element is larger by ``by``."""
+    before = array[place].item()
+    array[place] = before + by  # the version counter need not count it: the old value returns
+    try:
+        return evaluate()
+    finally:
+        array[place] = before
+
+
 class _Check:
     """The check of one function at one point."""
 
@@ -125,22 +144,12 @@ class _Check:
 
     def numerical(self, tensor: Tensor, slot: int) -> np.ndarray:
         """The Jacobian of the output at ``slot`` by ``tensor``, whose elements are moved one by one."""
-        rows = [
-            (self.moved(tensor, place, slot, self.eps) - self.moved(tensor, place, slot, -self.eps))
-            / (2 * self.eps)
-            for place in np.ndindex(tensor.array.shape)
-        ]
-        size = self.outputs()[slot].array.size
-        return np.stack(rows) if rows else np.zeros((0, size))
+        rows = central_differences(lambda: self.numbers(slot), tensor.array, self.eps)
+        return np.stack(rows) if rows else np.zeros((0, self.numbers(slot).size))
 
-    def moved(self, tensor: Tensor, place: tuple[int, ...], slot: int, by: float) -> np.ndarray:
-        """The output at ``slot`` while one element of ``tensor`` is larger by ``by``."""
-        before = tensor.array[place].item()
-        tensor.array[place] = before + by  # the version counter need not count it: the old value returns
-        try:
-            return to_numpy(self.outputs()[slot].array).astype(np.float64).reshape(-1)
-        finally:
-            tensor.array[place] = before
+    def numbers(self, slot: int) -> np.ndarray:
+        """The elements of the output at ``slot``."""
+        return to_numpy(self.outputs()[slot].array).astype(np.float64).reshape(-1)
 
     def run(self, nondet_tol: float) -> None:
         """Compare both Jacobians of each output by each input."""
@@ -199,7 +208,10 @@ class _Check:
         """What the mistake may be."""
         if tensor.array.dtype != np.float64:
             return f" The input is {tensor.dtype.name}: differences of {self.eps} are lost in its rounding."
-        left, here, right = (self.moved(tensor, place, slot, by)[column] for by in (-self.eps, 0.0, self.eps))
+        left, here, right = (
+            _moved(lambda: self.numbers(slot), tensor.array, place, by)[column]
+            for by in (-self.eps, 0.0, self.eps)
+        )
         before, after = (here - left) / self.eps, (right - here) / self.eps
         if abs(after - before) > 0.01 * (1 + abs(after)):
             return (

@@ -2,10 +2,19 @@
 
 In a lesson::
 
-    from autokit.classroom import check, check_gradient, predict
+    from autokit.classroom import check, check_function, check_gradient, choose, predict
 """
 
-from autokit.classroom.checking import Verdict, check, judge, predict
-from autokit.classroom.gradients import check_gradient, judge_gradient
+from autokit.classroom.checking import check, choose, judge, predict
+from autokit.classroom.functions import check_function, check_gradient
+from autokit.classroom.records import check_graph
 
-__all__ = ["Verdict", "check", "check_gradient", "judge", "judge_gradient", "predict"]
+__all__ = [
+    "check",
+    "check_function",
+    "check_gradient",
+    "check_graph",
+    "choose",
+    "judge",
+    "predict",
+]

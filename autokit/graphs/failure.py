@@ -6,6 +6,7 @@ the operands of the operation that failed.
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 import textwrap
@@ -28,6 +29,7 @@ _WIDTH, _LINES = 44, 6
 _PASSED_ON = {"apply", "run", "compute", "operator", "call", "forward"}
 """Functions that only hand on what the learner wrote."""
 _OUR_LAYERS = str(Path(__file__).parent.parent / "nn") + os.sep
+_LIBRARIES = os.path.dirname(os.__file__), "<frozen"
 _OUR_FUNCTIONS = str(Path(__file__).parent.parent / "nn" / "functional")
 
 
@@ -202,3 +204,18 @@ def _shape(shape: tuple[int, ...]) -> str:
 def _source(traceback: TracebackType) -> Source | None:
     # A function that caught the error has gone on since: its frame stands at another line.
     return shown_source(source_line(traceback.tb_frame.f_code, traceback.tb_lasti))
+
+
+def error_in_words(error: BaseException) -> str:
+    """What an error says, with the line of the learner's program in which it came up.
+
+    >>> error_in_words(ZeroDivisionError("division by zero"))
+    'it raises ZeroDivisionError: division by zero'
+    """
+    place = "it"
+    for each in _passed(error.__traceback__):
+        file = each.tb_frame.f_code.co_filename
+        if not (OUR_FILES[file] or file.startswith(_LIBRARIES) or "site-packages" in file):
+            text = linecache.getline(file, each.tb_lineno).strip()
+            place = f"line {each.tb_lineno} of your code, `{text}`,"
+    return f"{place} raises {type(error).__name__}: {error}".partition("\n")[0].removesuffix(": ")
