@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd import grad
-from autokit.classroom.checking import BLANK, GRADIENT, Verdict, compare, is_blank, plain, shown, verdict
+from autokit.classroom.checking import (
+    BLANK,
+    GRADIENT,
+    Tolerance,
+    Verdict,
+    compare,
+    is_blank,
+    plain,
+    shown,
+    verdict,
+)
 from autokit.func.trees import flatten, unflatten
 from autokit.graphs.failure import error_in_words
 from autokit.ops.create import tensor
@@ -27,10 +37,13 @@ def judged(
     reference: Callable[..., Any],
     cases: Sequence[tuple[Any, ...]],
     why: Mapping[Callable[..., Any], str],
-    hint: str,
-    tolerance: Any = None,
+    words: Callable[..., tuple[str, str]],
+    tolerance: Tolerance = None,
 ) -> Verdict:
-    """Run an answer and what is right on the same cases, and compare what comes of them."""
+    """Run an answer and what is right on the same cases, and compare what comes of them.
+
+    ``words`` tells a case, and gives the hint for it where no hint of ``why`` fits.
+    """
     for case in cases:
         value, problem = run(answer, case)
         if not problem:
@@ -38,8 +51,7 @@ def judged(
             problem += _aside(unwrap(answer)) if problem not in ("", BLANK) else ""
         if not problem:
             continue
-        names = names_of(answer, len(case))
-        place = ", ".join([f"{name} = {shown(each)}" for name, each in zip(names, case)])
+        place, hint = words(*case)
         for wrong, reason in why.items():
             if all(_alike(run(answer, each), run(wrong, each), tolerance) for each in cases):
                 hint = reason
@@ -60,7 +72,7 @@ def run(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
     return value, _nothing(unwrap(function), value) if is_blank(value) else ""
 
 
-def _alike(mine: tuple[Any, str], other: tuple[Any, str], tolerance: Any) -> bool:
+def _alike(mine: tuple[Any, str], other: tuple[Any, str], tolerance: Tolerance) -> bool:
     """Whether two runs gave the same, or failed in the same way: at other lines, and with other names."""
     if mine[1] or other[1]:
         one, two = (problem.partition(" raises ") for _, problem in (mine, other))
@@ -107,6 +119,16 @@ def names_of(function: Any, count: int) -> list[str]:
     first = int(hasattr(unwrap(function), "__self__"))
     names = code.co_varnames[first : code.co_argcount] if code else ()
     return [*names, *[f"input {place + 1}" for place in range(len(names), count)]]
+
+
+def inputs_in_words(function: Callable[..., Any], hint: str) -> Callable[..., tuple[str, str]]:
+    """How to tell the arguments of a run."""
+
+    def words(*case: Any) -> tuple[str, str]:
+        names = names_of(function, len(case))
+        return ", ".join([f"{name} = {shown(value)}" for name, value in zip(names, case)]), hint
+
+    return words
 
 
 def leaf_names(function: Any, arguments: Sequence[Any]) -> list[str]:

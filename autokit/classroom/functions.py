@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autokit.autograd.gradcheck import central_differences
-from autokit.classroom.answers import judged, leaf_names, upstream, with_gradients
+from autokit.classroom.answers import Refused, inputs_in_words, judged, leaf_names, upstream, with_gradients
 from autokit.classroom.checking import BLANK, GRADIENT, NO_HINTS, Verdict, is_blank, plain, spoken, verdict
 from autokit.func.trees import flatten, mapped, unflatten
 from autokit.ops.create import tensor
@@ -68,7 +68,7 @@ def check_function(
     form = partial(with_gradients, answer=answer) if gradients else lambda function: function
     several = [case if isinstance(case, tuple) else (case,) for case in cases]
     hints = {form(wrong): told for wrong, told in why.items()}
-    return judged(form(answer), form(reference), several, hints, hint, tolerance)
+    return judged(form(answer), form(reference), several, hints, inputs_in_words(answer, hint), tolerance)
 
 
 @spoken
@@ -130,7 +130,8 @@ def check_gradient(
 
     cases = [mapped(start, partial(_moved, number=number)) for number in range(_POINTS)]
     hints = {form(wrong): told for wrong, told in why.items()}
-    return judged(answer, slopes, cases, hints, hint, lambda size: max(relative * size, noise))
+    words = inputs_in_words(answer, hint)
+    return judged(answer, slopes, cases, hints, words, lambda size: max(relative * size, noise))
 
 
 def _real(value: Any) -> Any:
@@ -168,7 +169,10 @@ def _slopes(function: Callable[..., Any], arguments: Any, weighted: bool) -> tup
 
     def total() -> float:
         moved = [_like(*pair) for pair in zip(leaves, map(np.copy, arrays))]
-        result = np.asarray(plain(function(*unflatten(moved, structure))), np.float64)
+        result = plain(function(*unflatten(moved, structure)))
+        if result is None:
+            raise Refused("the function must return numbers to be differentiated")
+        result = result.astype(np.float64)
         return float((result * upstream(result.shape)).sum() if weighted else result.sum())
 
     found, noise = [], 0.0
