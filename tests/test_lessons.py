@@ -9,7 +9,10 @@ import base64
 import json
 import os
 import re
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -17,46 +20,14 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from autokit.classroom.lessons import student_version
+from tests.lessons import Answers
 from tests.support import printed_by, require
 
 ROOT = Path(__file__).parent.parent
 LESSONS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 CODE_LINES = 12
+WORDS, WORDS_OF_A_CELL = 900, 80
 KILOBYTES = 400
-
-WRONG = {
-    "01-what-is-a-computation-graph": {
-        "exercise-1": "boxes = arrows = 5",
-        "exercise-2": "per_fruit_shape = everything_shape = (2, 3)",
-        "exercise-3": "def cost(width, length):\n    return 4 * width * length",
-    },
-    "02-the-chain-rule-backwards": {
-        "exercise-1": "def slopes(a, b):\n    return 2 * (a * b + a), 2 * a",
-        "exercise-2": (
-            "def backward(order):\n"
-            "    order[-1].grad = 1.0\n"
-            "    for value in reversed(order):\n"
-            "        for parent in value.parents:\n"
-            "            parent.grad = value.grad"
-        ),
-        "exercise-3": "held = 3.0",
-    },
-    "03-train-a-network-on-digits": {
-        "exercise-1": "loss_at_the_start = 0.1",
-        "exercise-2": (
-            "right = torch.tensor([0.0, 0.0, 1.0])\n"
-            "def slopes_by_scores(scores):\n    return right - scores.softmax(dim=0)"
-        ),
-        "exercise-3": (
-            "network.zero_grad()\n"
-            "for part in range(4):\n"
-            "    few = slice(8 * part, 8 * part + 8)\n"
-            "    loss_function(network(images[few]), labels[few]).backward()"
-        ),
-        "exercise-4": "slopes_left = 1024",
-    },
-}
-"""For each exercise an answer that a learner may well give."""
 
 lesson = pytest.mark.parametrize("name", LESSONS)
 
@@ -73,27 +44,74 @@ def prose(book: NotebookNode) -> dict[str, str]:
     return {cell.id: cell.source for cell in book.cells if cell.cell_type == "markdown"}
 
 
-def printed(cell: NotebookNode) -> str:
-    return "".join(output.text for output in cell.outputs if output.output_type == "stream")
-
-
-def verdicts(book: NotebookNode, exercise: str) -> list[str]:
+def verdicts(outputs: list[NotebookNode]) -> list[str]:
     """What the checks of an exercise print, line by line, without hints."""
-    cells = [cell for cell in code(book) if cell.id.startswith(f"{exercise}-check")]
-    lines = "".join(map(printed, cells)).splitlines()
-    return [line for line in lines if not line.startswith("Hint:")]
+    text = "".join(output.get("text", "") for output in outputs if output.output_type == "stream")
+    return [line for line in text.splitlines() if not line.startswith("Hint:")]
+
+
+def is_right(verdict: str) -> bool:
+    return verdict.startswith("Right.") or verdict.endswith(": right.")
 
 
 def exercises(book: NotebookNode) -> list[str]:
-    return [cell.id for cell in book.cells if re.fullmatch(r"exercise-\d+", cell.id)]
+    """Their names, of which ``guess`` and ``again`` ask about the misconception, before and after."""
+    return [cell.id.removesuffix("-answer") for cell in book.cells if cell.id.endswith("-answer")]
 
 
-def run(book: NotebookNode) -> NotebookNode:
-    """Run a copy of the lesson as Jupyter's *Run All* does, from a folder that holds nothing of ours."""
-    book = nbformat.from_dict(json.loads(json.dumps(book)))
+def answers(name: str) -> dict[str, Answers]:
+    return import_module(f"tests.lessons.answers_{name[:2]}").ANSWERS
+
+
+Run = dict[str, list[NotebookNode]]
+"""The outputs of cells, by names that say which: the cell's, its number of run, and the answer's number."""
+
+
+@cache
+def tried(name: str) -> Run:
+    """What a learner's copy says when each teaching cell runs twice, and each exercise gets all its answers.
+
+    An exercise runs from its answer to its last check: with each right answer, each wrong one, and
+    unanswered, as the copy has it, so that whatever comes after it stands without an answer.
+    """
+    cells, exercise, group = [], "", []
+    book = nbformat.from_dict(student_version(read(name)))
+    for cell in [*code(book), None]:
+        if exercise and (not cell or not cell.id.startswith(exercise)):
+            last = max(place for place, each in enumerate(group) if "-check" in each.id)
+            cells += _attempts(group[: last + 1], answers(name)[exercise]) + _twice(group[last + 1 :])
+            exercise, group = "", []
+        if cell and cell.id.endswith("-answer"):
+            exercise = cell.id.removesuffix("-answer")
+        if cell and exercise:
+            group.append(cell)
+        elif cell:
+            cells += _twice([cell])
+    book.cells = cells
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    NotebookClient(book, timeout=120, kernel_name="python3").execute(env={**os.environ, "PYTHONPATH": path})
-    return book
+    environment = {**os.environ, "PYTHONPATH": path}
+    NotebookClient(book, timeout=120, kernel_name="python3").execute(env=environment)
+    return {cell.metadata.run: cell.outputs for cell in book.cells}
+
+
+def _twice(cells: list[NotebookNode]) -> list[NotebookNode]:
+    return [_cell(cell, f"{cell.id} {number}") for cell in cells for number in (1, 2)]
+
+
+def _attempts(group: list[NotebookNode], answers: Answers) -> list[NotebookNode]:
+    """The cells of an exercise for each answer; the dots of the copy come last."""
+    answer, *others = group
+    cells = []
+    for number, source in enumerate([*answers.right, *answers.wrong, answer.source]):
+        cells.append(_cell({**answer, "source": source}, f"{answer.id} {number}"))
+        cells[-1].metadata.tags = ["raises-exception"]
+        cells += [_cell(cell, f"{cell.id} {number}") for cell in others]
+    return cells
+
+
+def _cell(cell: dict[str, Any], run: str) -> NotebookNode:
+    tags = cell["metadata"].get("tags", [])
+    return nbformat.v4.new_code_cell(cell["source"], metadata={"run": run, "tags": tags})
 
 
 # -------------------------------------------------------- what every lesson has
@@ -122,10 +140,16 @@ def test_it_has_the_parts_of_a_lesson(name: str):
     assert title.startswith(f"# {int(name[:2])} · ")
     assert re.fullmatch(r"\*\*The question:\*\* [^.?]+\?", question)
     assert texts["misconception"].startswith('## The misconception: "')
+    assert texts["glossary"].startswith("## Glossary\n") and texts["glossary"].count("\n- **") <= 6
+    assert texts["remember"].startswith("## To remember\n") and texts["remember"].count("\n- ") == 3
     assert texts["in-pytorch"].startswith("## The same in PyTorch\n")
     assert texts["what-next"].startswith("## What next\n") and "To read:\n- " in texts["what-next"]
-    assert len(exercises(book)) >= 2
+    asked = exercises(book)
+    assert (asked[0], asked[-1]) == ("guess", "again") and len(asked) >= 4
     assert book.cells[-1].id == "what-next"
+    assert 25 <= len(book.cells) - 4 and len(book.cells) <= 49, "25 to 45, and the two questions' cells"
+    assert sum(len(text.split()) for text in texts.values()) <= WORDS
+    assert [name for name, text in texts.items() if len(text.split()) > WORDS_OF_A_CELL] == []
 
 
 @lesson
@@ -172,40 +196,57 @@ def test_each_exercise_has_a_marked_solution_and_a_check_that_it_passes(name: st
     book = read(name)
     cells = {cell.id: cell for cell in book.cells}
     for exercise in exercises(book):
-        answer = cells[f"{exercise}-answer"]
+        answer, check = cells[f"{exercise}-answer"], cells[f"{exercise}-check"]
         assert answer.metadata.nbgrader.solution and "### BEGIN SOLUTION\n" in answer.source
-        assert cells[f"{exercise}-check"].metadata.nbgrader.locked
-        said = verdicts(book, exercise)
-        assert said and all(line == "Right." or line.endswith(": right.") for line in said), (exercise, said)
+        assert check.metadata.nbgrader.locked and check.metadata.nbgrader.grade
+        assert (check.metadata.nbgrader.points > 0) == (exercise != "guess")
+        assert check.source.startswith(f"# {exercise.capitalize().replace('-', f' {int(name[:2])}.')}\n")
+        said = verdicts(check.outputs)
+        assert said and all(map(is_right, said)), (exercise, said)
 
 
 @lesson
-def test_a_student_copy_runs_to_its_end_and_gives_nothing_away(name: str):
+def test_a_learners_copy_gives_nothing_away(name: str):
     full, student = read(name), nbformat.from_dict(student_version(read(name)))
-    checks = [[cell.source for cell in code(book) if "-check" in cell.id] for book in (full, student)]
-    assert checks[0] == checks[1]
     kept = "\n".join(cell.source for cell in student.cells)
     for cell in code(full):
         for solution in re.findall(r"### BEGIN SOLUTION\n(.+?)### END", cell.source, re.DOTALL):
             assert solution.strip() not in kept, cell.id
     assert all(cell.outputs == [] for cell in code(student))
-    book = run(student)
-    for exercise in exercises(book):
-        said = verdicts(book, exercise)
-        assert said and all(line.startswith("Not answered yet") for line in said), (exercise, said)
 
 
 @lesson
-def test_a_wrong_answer_is_told_so(name: str):
-    book = nbformat.from_dict(student_version(read(name)))
-    assert list(WRONG[name]) == exercises(book), "WRONG has an answer for every exercise"
-    for cell in book.cells:
-        if cell.id.endswith("-answer"):
-            cell.source = WRONG[name][cell.id.removesuffix("-answer")]
-    book = run(book)
-    for exercise in exercises(book):
-        said = "\n".join(verdicts(book, exercise))
-        assert "Not yet" in said or "look again" in said, (exercise, said)
+def test_right_answers_pass_in_each_style_and_each_wrong_one_gets_its_words(name: str):
+    assert list(answers(name)) == exercises(read(name))
+    for exercise, (right, wrong) in answers(name).items():
+        assert len(right) >= 3 and wrong, exercise
+        for number, answer in enumerate([*right, *wrong, ...]):
+            checks = [outputs for run, outputs in tried(name).items() if _is_check(run, exercise, number)]
+            said = [output for outputs in checks for output in outputs]
+            lines, text = verdicts(said), "".join(texts(said))
+            assert lines, (exercise, answer)
+            if number < len(right):
+                assert all(map(is_right, lines)), (exercise, answer, text)
+            elif answer is ...:
+                assert lines[0].startswith("Not answered yet"), (exercise, text)
+            else:
+                assert not all(map(is_right, lines)), (exercise, answer, text)
+                assert wrong[answer] in text, (exercise, answer, wrong[answer], text)
+
+
+def _is_check(run: str, exercise: str, number: int) -> bool:
+    return re.fullmatch(rf"{exercise}-check[a-z-]* {number}", run) is not None
+
+
+@lesson
+def test_each_cell_shows_the_same_when_it_runs_again(name: str):
+    for run, outputs in tried(name).items():
+        if run.endswith(" 2") and f"{run[:-2]} 1" in tried(name) and "-check" not in run:
+            assert texts(outputs) == texts(tried(name)[f"{run[:-2]} 1"]), run
+
+
+def texts(outputs: list[NotebookNode]) -> list[str]:
+    return [output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs]
 
 
 # -------------------------------------------------------- PyTorch
