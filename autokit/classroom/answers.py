@@ -15,6 +15,7 @@ from autokit.autograd import grad
 from autokit.classroom.checking import (
     BLANK,
     GRADIENT,
+    Hint,
     Tolerance,
     Verdict,
     compare,
@@ -37,7 +38,7 @@ def judged(
     reference: Callable[..., Any],
     cases: Sequence[tuple[Any, ...]],
     why: Mapping[Callable[..., Any], str],
-    words: Callable[..., tuple[str, str]],
+    words: Callable[..., tuple[str, Hint]],
     tolerance: Tolerance = None,
 ) -> Verdict:
     """Run an answer and what is right on the same cases, and compare what comes of them.
@@ -55,7 +56,8 @@ def judged(
         for wrong, reason in why.items():
             if all(_alike(run(answer, each), run(wrong, each), tolerance) for each in cases):
                 hint = reason
-        return verdict(problem, hint, f", with {place}")
+        code = getattr(unwrap(answer), "__code__", None)
+        return verdict(problem, hint, f", with {place}", code)
     return verdict("")
 
 
@@ -121,10 +123,10 @@ def names_of(function: Any, count: int) -> list[str]:
     return [*names, *[f"input {place + 1}" for place in range(len(names), count)]]
 
 
-def inputs_in_words(function: Callable[..., Any], hint: str) -> Callable[..., tuple[str, str]]:
+def inputs_in_words(function: Callable[..., Any], hint: Hint) -> Callable[..., tuple[str, Hint]]:
     """How to tell the arguments of a run."""
 
-    def words(*case: Any) -> tuple[str, str]:
+    def words(*case: Any) -> tuple[str, Hint]:
         names = names_of(function, len(case))
         return ", ".join([f"{name} = {shown(value)}" for name, value in zip(names, case)]), hint
 

@@ -7,7 +7,7 @@ was expected alone, so the stored output of a lesson stays true.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from inspect import unwrap
 from types import MappingProxyType
@@ -26,11 +26,12 @@ _BY_HAND = 1e-4  # a Python number carries no precision of its own: it may have 
 _TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-6}
 """How far a value may be off, by the bytes of its dtype."""
 
-_WRONG_SO_FAR: defaultdict[tuple[str, int, str], set[str]] = defaultdict(set)
-"""The wrong predictions of this session, by the place of the call and the outcome."""
+_WRONG_SO_FAR: defaultdict[tuple[Any, ...], set[Any]] = defaultdict(set)
+"""The different wrong answers of this session, by the place of the call."""
 
 NO_HINTS: Mapping[Any, str] = MappingProxyType({})
 
+Hint = str | Sequence[str]
 Tolerance = float | Callable[[float], float] | None
 Settings = ParamSpec("Settings")
 
@@ -62,17 +63,30 @@ def judge(check: Callable[..., None], *answer: Any, **settings: Any) -> Verdict:
     return found
 
 
-def verdict(problem: str, hint: str = "", place: str = "") -> Verdict:
-    """The verdict on an answer with this problem; an empty one is none."""
+def verdict(problem: str, hint: Hint = "", place: str = "", code: Any = None) -> Verdict:
+    """The verdict on an answer with this problem; an empty one is none.
+
+    Of several hints each answer with another problem, or other ``code``, gets the next.
+    """
     if problem == BLANK:
         return Verdict(False, BLANK)
+    if problem and hint and not isinstance(hint, str):
+        hint = hint[min(_tries((problem, place, code)), len(hint)) - 1]
     told = f"Not yet{place}: {problem.rstrip('.')}." + (f"\nHint: {hint}" if hint else "")
     return Verdict(False, told) if problem else Verdict(True, "Right.")
 
 
+def _tries(wrong: Any, *of: Any) -> int:
+    """How many different wrong answers there have been at this place of the learner's program."""
+    code, place = calling_line()
+    so_far = _WRONG_SO_FAR[code.co_filename, place, *of]
+    so_far.add(wrong)
+    return len(so_far)
+
+
 @spoken
 def check(
-    answer: Any, expected: Any, hint: str = "", *, why: Mapping = NO_HINTS, tolerance: float | None = None
+    answer: Any, expected: Any, hint: Hint = "", *, why: Mapping = NO_HINTS, tolerance: float | None = None
 ) -> Verdict:
     """Compare an answer with what was expected: its shape and values.
 
@@ -81,8 +95,8 @@ def check(
     answer : number, bool, str, (nested) list, NumPy array or tensor
         The learner's; anything else gets a verdict that says so.
     expected : the same, or a list or dict of them
-    hint : str
-        Told along with a wrong answer.
+    hint : str, or list of str
+        Told along with a wrong answer.  Of several each other wrong answer gets the next, and then the last.
     why : dict, optional
         For typical wrong answers the hints to tell in place of ``hint``.
     tolerance : float, optional
@@ -106,6 +120,12 @@ def check(
     >>> check(0.4, 0.2, why={0.4: "That is twice as much. Which curvature did you take?"})
     Not yet: the value differs (yours is 0.4).
     Hint: That is twice as much. Which curvature did you take?
+    >>> for answer in (5, 4):
+    ...     check(answer, 6, hint=["Look at the arrows.", "The double arrow counts twice."])
+    Not yet: the value differs (yours is 5).
+    Hint: Look at the arrows.
+    Not yet: the value differs (yours is 4).
+    Hint: The double arrow counts twice.
     >>> check(..., 300.0)
     Not answered yet: put your answer where dots or YOUR CODE HERE stand.
     """
@@ -157,10 +177,7 @@ def predict(
     both = f"You said {shown(prediction)}, and it is {shown(value)}"
     if judged.right:
         return Verdict(True, f"{both}: right.")
-    code, place = calling_line()
-    wrong = _WRONG_SO_FAR[code.co_filename, place, shown(value)]
-    wrong.add(shown(prediction))
-    if len(wrong) < reveal_after:
+    if _tries(shown(prediction), shown(value)) < reveal_after:
         return judged
     _, *hint = judged.text.splitlines()
     return Verdict(False, "\n".join([f"{both}: look again at what happened.", *hint]))

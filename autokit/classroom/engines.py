@@ -6,7 +6,7 @@ import operator
 import random
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
@@ -61,7 +61,7 @@ def check_engine(
     arrays: bool = False,
     depth: int = 0,
     why: Mapping = NO_HINTS,
-    hint: str = "",
+    hint: str | Sequence[str] = "",
 ) -> Verdict:
     """Run small programs, 50 random ones and a chain of 40 doublings in a learner's engine and in autokit.
 
@@ -82,7 +82,7 @@ def check_engine(
     why : dict, optional
         For typical wrong engines (or backward functions, where one is given) what to tell in place of
         ``hint``.
-    hint : str
+    hint : str, or list of str
         Told along with a failure; by default what the failing program is there to show.
 
     Examples

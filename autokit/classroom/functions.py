@@ -6,7 +6,7 @@ can check a derivative that was worked out by hand as well as one that the backw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -31,7 +31,7 @@ def check_function(
     gradients: bool = True,
     tolerance: float | None = None,
     why: Mapping = NO_HINTS,
-    hint: str = "",
+    hint: str | Sequence[str] = "",
 ) -> Verdict:
     """Run a learner's function and one that is right on the same cases, and compare values and gradients.
 
@@ -49,7 +49,8 @@ def check_function(
         As for :func:`autokit.classroom.check`.
     why : dict, optional
         For typical wrong answers, as functions, what to tell in place of ``hint``.
-    hint : str
+    hint : str, or list of str
+        As for :func:`autokit.classroom.check`.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def check_gradient(
     *inputs: Any,
     derivative: Callable[..., Any] | None = None,
     why: Mapping = NO_HINTS,
-    hint: str = "",
+    hint: str | Sequence[str] = "",
 ) -> Verdict:
     """Compare derivatives with central differences, at ``inputs`` and at two points between these and zero.
 
@@ -94,7 +95,8 @@ def check_gradient(
         its backward pass is checked, for a gradient that arrives with other values than 1.
     why : dict, optional
         For typical wrong derivatives (or programs), as functions, what to tell in place of ``hint``.
-    hint : str
+    hint : str, or list of str
+        As for :func:`autokit.classroom.check`.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from autokit.classroom.checking import BLANK, NO_HINTS, Verdict, is_blank, spoken, verdict
@@ -19,7 +19,7 @@ def check_graph(
     has: Iterable[str] = (),
     lacks: Iterable[str] = (),
     why: Mapping = NO_HINTS,
-    hint: str = "",
+    hint: str | Sequence[str] = "",
 ) -> Verdict:
     """Judge what was recorded.
 
@@ -33,7 +33,8 @@ def check_graph(
         Operations, by their names or symbols, that have to be there, or must not.
     why : dict, optional
         For a typical wrong number of boxes or arrows what to tell in place of ``hint``.
-    hint : str
+    hint : str, or list of str
+        As for :func:`autokit.classroom.check`.
 
     Examples
     --------

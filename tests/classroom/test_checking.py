@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autokit as ak
-from autokit.classroom import check, choose, judge, predict
+from autokit.classroom import check, check_function, choose, judge, predict
 
 floats = hnp.arrays(
     st.sampled_from([np.float32, np.float64]),
@@ -137,3 +137,20 @@ def test_an_order_may_be_chosen_in_any_form_and_no_choice_crashes(order: list[st
     for answer in (order, tuple(order), " ".join(order), ", ".join(order).upper()):
         assert judge(choose, answer, options, "".join(order)) == (True, "Right. So it is.")
     assert judge(choose, other, options, "xyz").text
+
+
+def test_each_other_wrong_answer_gets_the_next_hint_and_then_the_last(capsys: pytest.CaptureFixture[str]):
+    def double(x: float) -> float:
+        return 2 * x
+
+    def told(answer: object) -> str:
+        check(answer, 6, hint=["first", "second", "third"])
+        return capsys.readouterr().out.partition("Hint: ")[2]
+
+    said = [told(answer) for answer in (1, 1, ..., 2, 6, 1, 3, 4)]
+    assert said == ["first\n", "first\n", "", "second\n", "", "second\n", "third\n", "third\n"]
+    for answer, hint in [(lambda x: 2 + x, "one"), (double, "two"), (lambda x: x + 2.0, "two")]:
+        verdict = judge(
+            check_function, answer, lambda x: 4 * x, 3.0, 5.0, gradients=False, hint=["one", "two"]
+        )
+        assert verdict.text.endswith(f"Hint: {hint}")
