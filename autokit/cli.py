@@ -56,6 +56,9 @@ def _parser() -> argparse.ArgumentParser:
 
     lessons = commands.add_parser("lessons", help="copy the lessons to a folder")
     lessons.add_argument("dir", type=Path, metavar="DIR", help="the folder, made where it is missing")
+    lessons.add_argument(
+        "numbers", type=int, metavar="N", nargs="*", help="which lessons, by their numbers (default: all)"
+    )
     lessons.add_argument("--solutions", action="store_true", help="copy solutions and outputs, too")
     lessons.set_defaults(run=_lessons)
 
@@ -124,22 +127,18 @@ def _ask_for_port(port: int) -> None:
 
 
 def _lessons(options: argparse.Namespace) -> int:
-    _copy(options.dir, options.solutions)
+    _copy(options.dir, options.solutions, options.numbers)
     return 0
 
 
-def _copy(folder: Path, solutions: bool) -> str:
+def _copy(folder: Path, solutions: bool, numbers: Sequence[int] = ()) -> str:
     """Copy the lessons, say so, and return the name of the first one."""
     from autokit.classroom.lessons import Obstacle, copy_lessons
 
     try:
-        report = copy_lessons(folder, student=not solutions)
-    except LookupError as error:
-        raise Failure(
-            f"{error}; to get them: pip install --force-reinstall . in the folder of autokit"
-        ) from None
-    except Obstacle as obstacle:
-        raise Failure(str(obstacle)) from None
+        report = copy_lessons(folder, not solutions, numbers)
+    except (LookupError, Obstacle) as error:
+        raise Failure(str(error)) from None
     except (FileExistsError, NotADirectoryError):
         raise Failure(f"{folder} is a file, or lies below one: name a folder") from None
     except PermissionError:

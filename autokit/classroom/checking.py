@@ -6,12 +6,15 @@ was expected alone, so the stored output of a lesson stays true.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from inspect import unwrap
 from types import MappingProxyType
 from typing import Any, NamedTuple, ParamSpec
+from warnings import catch_warnings
 
 import numpy as np
 
@@ -44,17 +47,27 @@ class Verdict(NamedTuple):
 
 
 def spoken(judging: Callable[Settings, Verdict]) -> Callable[Settings, None]:
-    """A check, which prints the verdict."""
+    """A check, which prints the verdict; while nbgrader runs the cell, a wrong one is an error."""
 
     @wraps(judging)
     def check(*answer: Settings.args, **settings: Settings.kwargs) -> None:
-        print(judging(*answer, **settings).text)
+        graded = "NBGRADER_EXECUTION" in os.environ
+        # Where there is a warning, nbgrader gives no points.
+        quiet: Any = catch_warnings(action="ignore") if graded else nullcontext()
+        with quiet:
+            found = judging(*answer, **settings)
+        if graded and not found.right:
+            raise AssertionError(found.text)
+        print(found.text)
 
     return check
 
 
 def judge(check: Callable[..., None], *answer: Any, **settings: Any) -> Verdict:
-    """The verdict that ``check`` would print. A grader writes ``assert judge(check, answer, 6.0).right``.
+    """The verdict that ``check`` would print, and no error for a wrong one under nbgrader either.
+
+    A cell whose last line is ``2 * judge(check, a, 6.0).right + judge(check, b, 4.0).right`` gives part of
+    its points.
 
     >>> judge(check, -4.0, 4.0)
     Verdict(right=False, text='Not yet: the sign is the other way round.')

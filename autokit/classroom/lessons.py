@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,12 @@ from autokit.base.files import replacing
 
 MANIFEST = ".autokit-lessons.json"
 
-_STUB = {"code": ["# YOUR CODE HERE", "raise NotImplementedError()"], "markdown": ["YOUR ANSWER HERE"]}
-_BEGIN = re.compile(r"^(\s*)### BEGIN SOLUTION\s*$")
-_END = re.compile(r"^\s*### END SOLUTION\s*$")
+_STUB = {
+    "code": ["# YOUR CODE HERE", "raise NotImplementedError()"],
+    "markdown": ["YOUR ANSWER HERE"],
+}
+_BEGIN = re.compile(r"^(\s*)### BEGIN (SOLUTION|HIDDEN TESTS)\s*$")
+_END = re.compile(r"^\s*### END (SOLUTION|HIDDEN TESTS)\s*$")
 _MESSAGE = {"new": "copied", "updated": "updated to the new version", "same": "is up to date"}
 
 
@@ -49,17 +52,28 @@ def lessons_folder() -> Path:
     for folder in (package / "notebooks", package.parent / "notebooks"):
         if any(folder.glob("*.ipynb")):
             return folder
-    raise LookupError("this installation of autokit carries no lessons")
+    raise LookupError("no lessons are here: pip install --force-reinstall . in autokit's folder")
 
 
-def copy_lessons(folder: Path, student: bool = False) -> list[Copied]:
-    """Copy all lessons into ``folder``, which is made where it is missing.
+def lessons_of(numbers: Collection[int] = ()) -> list[Path]:
+    """The files of lessons, by default of all of them, in order; a ``LookupError`` where there is none."""
+    lessons = sorted(lessons_folder().glob("*.ipynb"))
+    found = [lesson for lesson in lessons if not numbers or int(lesson.name[:2]) in numbers]
+    if not found:
+        raise LookupError(f"there is no lesson {' or '.join(map(str, numbers))}")
+    return found
+
+
+def copy_lessons(folder: Path, student: bool = False, numbers: Collection[int] = ()) -> list[Copied]:
+    """Copy lessons into ``folder``, which is made where it is missing.
 
     Parameters
     ----------
     folder : Path
     student : bool
         Take the solutions and the outputs out, as :func:`student_version` does.
+    numbers : collection of int
+        Those of the lessons to copy; by default all.
 
     Returns
     -------
@@ -71,15 +85,15 @@ def copy_lessons(folder: Path, student: bool = False) -> list[Copied]:
     Raises
     ------
     LookupError
-        Where this installation carries no lessons.
+        Where this installation carries no lessons, or none of these numbers.
     Obstacle
         Where a lesson's name is that of a link to nothing or of a folder, or the hidden list is none. Then
         nothing was copied.
     OSError
         Where ``folder`` cannot be made or written to.
     """
+    lessons = lessons_of(numbers)
     folder.mkdir(parents=True, exist_ok=True)
-    lessons = sorted(lessons_folder().glob("*.ipynb"))
     for name in (MANIFEST, *(lesson.name for lesson in lessons)):
         _require_file(folder / name)
     known = _read_manifest(folder)
@@ -99,7 +113,7 @@ def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
 
     In a code cell the lines between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` become a stub; a
     cell whose metadata says ``nbgrader: {"solution": true}`` and that has no such lines becomes one
-    whole.
+    whole.  Those between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` go.
 
     >>> cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": ["6"],
     ...         "source": "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"}
@@ -133,14 +147,15 @@ def _without_regions(lines: Iterable[str], stub: list[str]) -> tuple[list[str], 
     for line in lines:
         begin = _BEGIN.match(line)
         if begin:
-            inside = found = True
-            kept += [begin[1] + text for text in stub]
+            inside, solves = True, begin[2] == "SOLUTION"
+            found |= solves
+            kept += [begin[1] + text for text in stub] if solves else []
         elif _END.match(line):
             inside = False
         elif not inside:
             kept.append(line)
     if inside:
-        raise ValueError("a lesson has '### BEGIN SOLUTION' without '### END SOLUTION'")
+        raise ValueError("a lesson has '### BEGIN' of a region without its '### END'")
     return kept, found
 
 

@@ -12,6 +12,8 @@ import pytest
 from autokit.classroom import lessons
 from autokit.classroom.lessons import Obstacle, copy_lessons, lessons_folder, student_version
 
+HIDDEN = "### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS"
+
 
 def notebook(source: str, **metadata: object) -> bytes:
     cell = {"cell_type": "code", "metadata": metadata, "source": source, "outputs": [1], "execution_count": 2}
@@ -58,6 +60,13 @@ def test_an_unchanged_copy_follows_the_new_version_and_a_changed_one_stays(shipp
     (mine / "01-a.new.ipynb").unlink()
     assert outcomes(mine) == ["kept", "same"]
     assert not (mine / "01-a.new.ipynb").exists()
+
+
+def test_only_the_lessons_asked_for_are_copied(shipped: Path, tmp_path: Path):
+    assert [copied.name for copied in copy_lessons(tmp_path / "mine", numbers=[2])] == ["02-b.ipynb"]
+    with pytest.raises(LookupError, match="there is no lesson 7 or 8"):
+        copy_lessons(tmp_path / "none", numbers=[7, 8])
+    assert not (tmp_path / "none").exists()
 
 
 def test_the_new_version_beside_is_the_learners_too_once_changed(shipped: Path, tmp_path: Path):
@@ -145,6 +154,7 @@ def test_a_solution_cell_without_markers_goes_whole_and_other_cells_stay():
         {"cell_type": "markdown", "metadata": marked, "source": "Because."},
         {"cell_type": "code", "metadata": {}, "source": ["y = 1\n", "y"], "outputs": [1]},
         {"cell_type": "raw", "metadata": {}, "source": "raw"},
+        {"cell_type": "code", "metadata": {}, "source": f"z\n{HIDDEN}\nz", "outputs": []},
     ]
     original = json.dumps(cells)
     student = student_version({"cells": cells, "metadata": {"widgets": {}, "kernelspec": {}}})
@@ -153,6 +163,7 @@ def test_a_solution_cell_without_markers_goes_whole_and_other_cells_stay():
         "YOUR ANSWER HERE",
         "y = 1\ny",
         "raw",
+        "z\nz",
     ]
     assert student["metadata"] == {"kernelspec": {}}
     assert student["cells"][2]["outputs"] == []
