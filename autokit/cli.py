@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
 import socket
 import sys
 from collections.abc import Sequence
@@ -75,6 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     reference.set_defaults(run=_reference)
 
+    progress = commands.add_parser("progress", help="say which exercises you have solved")
+    progress.set_defaults(run=_progress)
+
+    solution = commands.add_parser("solution", help="tell the solution of an exercise that you tried")
+    solution.add_argument("exercise", type=_exercise, metavar="LESSON.N", help="as 5.2")
+    solution.add_argument("--now", action="store_true", help="tell it without a try")
+    solution.set_defaults(run=_solution)
+
     doctor = commands.add_parser("doctor", help="say what works here, and how to get what does not")
     doctor.set_defaults(run=_doctor)
     return parser
@@ -84,6 +93,12 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
     return int(text)
+
+
+def _exercise(text: str) -> str:
+    if not re.fullmatch(r"\d+\.\d+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no exercise: give lesson and number, as 5.2")
+    return text
 
 
 def _lab(options: argparse.Namespace) -> int:
@@ -162,6 +177,23 @@ def _reference(options: argparse.Namespace) -> int:
     except (OSError, RuntimeError) as error:
         raise Failure(f"{options.file} cannot be written: {error}") from None
     print(f"The reference is in {options.file.resolve()}")
+    return 0
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from autokit.classroom.progress import table
+
+    print(table())
+    return 0
+
+
+def _solution(options: argparse.Namespace) -> int:
+    from autokit.classroom.progress import solution
+
+    try:
+        print(solution(options.exercise, options.now))
+    except LookupError as error:
+        raise Failure(str(error)) from None
     return 0
 
 

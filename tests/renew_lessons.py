@@ -6,6 +6,7 @@ before you commit it: what a lesson shows is checked against these outputs.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def renew(path: Path) -> None:
         store_widget_state=False,
         resources={"metadata": {"path": str(LESSONS)}},
     )
-    runner.execute()
+    runner.execute(env={**os.environ, "AUTOKIT_PROGRESS": ""})
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},

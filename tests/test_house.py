@@ -34,7 +34,7 @@ BUDGETS = {  # lines of code, without blanks, comments and docstrings
     "graphs": 3100,
     "draw": 2900,
     "widgets plot debug": 2800,
-    "classroom cli": 1000,
+    "classroom cli": 1400,
     "": 450,
 }
 """By the room's folders and files; "" is the top of the package."""
@@ -157,11 +157,11 @@ def test_the_package_is_small() -> None:
     counts = Counter()
     for file in files(PACKAGE):
         counts[room_of(file.module)] += len(file.lines)
-    assert sum(counts.values()) - counts["static"] - counts["distributed"] <= 29_900
+    assert sum(counts.values()) - counts["static"] - counts["distributed"] <= 30_300
 
 
 def test_the_tests_are_small() -> None:
-    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 23_500
+    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 25_500
 
 
 def test_there_are_few_files() -> None:

@@ -1,6 +1,6 @@
 """Atomic saves: a file is replaced as a whole, and a save that fails leaves the old file as it was.
 
-And the folder of what can be computed again.
+And the user's folders for what autokit keeps.
 """
 
 from __future__ import annotations
@@ -16,6 +16,10 @@ from contextlib import contextmanager, suppress
 from secrets import token_hex
 from typing import IO
 
+_FOLDERS = {
+    "cache": ("~/Library/Caches", "~/.cache"),
+    "data": ("~/Library/Application Support", "~/.local/share"),
+}
 _HOST = f"{zlib.crc32(platform.node().encode()):08x}"
 """Tells this computer from others that may share a folder with it."""
 
@@ -95,12 +99,14 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def cache_folder() -> str:
-    """The user's folder for what autokit can compute again, and keeps to save time; it may not exist yet."""
-    if "XDG_CACHE_HOME" in os.environ:
-        folder = os.environ["XDG_CACHE_HOME"]
+def user_folder(kind: str) -> str:
+    """The user's folder for autokit's ``data``, or its ``cache``: what can be computed again."""
+    given = f"XDG_{kind.upper()}_HOME"
+    if given in os.environ:
+        folder = os.environ[given]
     elif sys.platform == "win32":
         folder = os.environ.get("LOCALAPPDATA", tempfile.gettempdir())
     else:
-        folder = os.path.expanduser("~/Library/Caches" if sys.platform == "darwin" else "~/.cache")
+        mac, linux = _FOLDERS[kind]
+        folder = os.path.expanduser(mac if sys.platform == "darwin" else linux)
     return os.path.join(folder, "autokit")

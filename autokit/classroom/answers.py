@@ -28,6 +28,8 @@ from autokit.func.trees import flatten, unflatten
 from autokit.graphs.failure import error_in_words
 from autokit.ops.create import tensor
 
+Function = Callable[..., Any]
+
 
 class Refused(Exception):
     """What is wrong with an answer, found while it ran."""
@@ -35,9 +37,9 @@ class Refused(Exception):
 
 def judged(
     answer: Any,
-    reference: Callable[..., Any],
+    reference: Function,
     cases: Sequence[tuple[Any, ...]],
-    why: Mapping[Callable[..., Any], str],
+    why: Mapping[Function, str],
     words: Callable[..., tuple[str, Hint]],
     tolerance: Tolerance = None,
 ) -> Verdict:
@@ -61,7 +63,7 @@ def judged(
     return verdict("")
 
 
-def run(function: Callable[..., Any], case: tuple[Any, ...]) -> tuple[Any, str]:
+def run(function: Function, case: tuple[Any, ...]) -> tuple[Any, str]:
     """What a learner's function gives, and what is wrong with it: it may fail in any way."""
     try:
         value = function(*deepcopy(case))
@@ -82,7 +84,7 @@ def _alike(mine: tuple[Any, str], other: tuple[Any, str], tolerance: Tolerance) 
     return not compare(mine[0], other[0], tolerance)
 
 
-def _nothing(function: Callable[..., Any], value: Any) -> str:
+def _nothing(function: Function, value: Any) -> str:
     """Why a function may have given nothing."""
     names = _names_read(function)
     if value is not None or not names:
@@ -123,7 +125,7 @@ def names_of(function: Any, count: int) -> list[str]:
     return [*names, *[f"input {place + 1}" for place in range(len(names), count)]]
 
 
-def inputs_in_words(function: Callable[..., Any], hint: Hint) -> Callable[..., tuple[str, Hint]]:
+def inputs_in_words(function: Function, hint: Hint) -> Callable[..., tuple[str, Hint]]:
     """How to tell the arguments of a run."""
 
     def words(*case: Any) -> tuple[str, Hint]:
@@ -145,7 +147,7 @@ def leaf_names(function: Any, arguments: Sequence[Any]) -> list[str]:
     return found
 
 
-def with_gradients(function: Callable[..., Any], answer: Callable[..., Any]) -> Callable[..., Any]:
+def with_gradients(function: Function, answer: Function) -> Function:
     """The same function, whose arguments learn, and which gives its value and the gradients.
 
     They have the names of the arguments of ``answer``.

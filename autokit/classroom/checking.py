@@ -18,6 +18,7 @@ from warnings import catch_warnings
 
 import numpy as np
 
+from autokit.classroom.progress import note
 from autokit.engine.record import calling_line
 from autokit.func.trees import mapped
 from autokit.graphs.summary import summarize
@@ -56,6 +57,7 @@ def spoken(judging: Callable[Settings, Verdict]) -> Callable[Settings, None]:
         quiet: Any = catch_warnings(action="ignore") if graded else nullcontext()
         with quiet:
             found = judging(*answer, **settings)
+        note(found.right, found.text != BLANK)
         if graded and not found.right:
             raise AssertionError(found.text)
         print(found.text)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.classroom.answers import Refused, judged, run
+from autokit.classroom.answers import Function, Refused, judged, run
 from autokit.classroom.checking import BLANK, GRADIENT, NO_HINTS, Verdict, is_blank, shown, spoken, verdict
 from autokit.engine.record import OUR_FILES
 from autokit.ops.create import tensor
@@ -54,7 +54,7 @@ class _Program:
 
 @spoken
 def check_engine(
-    value: Callable[..., Any],
+    value: Function,
     operations: str = "+ *",
     *,
     backward: Callable[[Any], Any] | None = None,
@@ -95,7 +95,7 @@ def check_engine(
     if is_blank(answer):
         return verdict(BLANK)
 
-    def play(engine: Callable[..., Any]) -> Callable[[_Program], dict[str, Any]]:
+    def play(engine: Function) -> Callable[[_Program], dict[str, Any]]:
         if backward is None:
             return partial(_played, value=engine, backward=operator.methodcaller("backward"))
         return partial(_played, value=value, backward=engine)
@@ -172,7 +172,7 @@ def _right(program: _Program) -> dict[str, Any]:
     return {name: each.numpy() for name, each in found.items()}
 
 
-def _played(program: _Program, value: Callable[..., Any], backward: Callable[[Any], Any]) -> dict[str, Any]:
+def _played(program: _Program, value: Function, backward: Callable[[Any], Any]) -> dict[str, Any]:
     """What a program gives in an engine, forward and backward."""
     inputs = {name: value(each) for name, each in program.inputs.items()}
     most = _LINES + _LINES_PER_OPERATION * len(program.lines)

@@ -6,14 +6,22 @@ can check a derivative that was worked out by hand as well as one that the backw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autokit.autograd.gradcheck import central_differences
-from autokit.classroom.answers import Refused, inputs_in_words, judged, leaf_names, upstream, with_gradients
+from autokit.classroom.answers import (
+    Function,
+    Refused,
+    inputs_in_words,
+    judged,
+    leaf_names,
+    upstream,
+    with_gradients,
+)
 from autokit.classroom.checking import BLANK, GRADIENT, NO_HINTS, Verdict, is_blank, plain, spoken, verdict
 from autokit.func.trees import flatten, mapped, unflatten
 from autokit.ops.create import tensor
@@ -26,7 +34,7 @@ _TOLERANCE = {2: 0.2, 4: 2e-2, 8: 1e-4}
 @spoken
 def check_function(
     answer: Any,
-    reference: Callable[..., Any],
+    reference: Function,
     *cases: Any,
     gradients: bool = True,
     tolerance: float | None = None,
@@ -74,9 +82,9 @@ def check_function(
 
 @spoken
 def check_gradient(
-    function: Callable[..., Any],
+    function: Function,
     *inputs: Any,
-    derivative: Callable[..., Any] | None = None,
+    derivative: Function | None = None,
     why: Mapping = NO_HINTS,
     hint: str | Sequence[str] = "",
 ) -> Verdict:
@@ -161,7 +169,7 @@ def _moved(value: Any, number: int) -> Any:
     return _like(value, near.astype(array.dtype)) if number else value
 
 
-def _slopes(function: Callable[..., Any], arguments: Any, weighted: bool) -> tuple[list[np.ndarray], float]:
+def _slopes(function: Function, arguments: Any, weighted: bool) -> tuple[list[np.ndarray], float]:
     """The slopes of the sum of what ``function`` returns, and how far off they may be.
 
     The sum is ``weighted`` by the gradient that arrives.

