@@ -98,6 +98,7 @@ def grid_for(count: int, columns: int, width: float, height: float) -> list[Axes
     require_matplotlib()
     from matplotlib import pyplot
 
+    pyplot.draw_if_interactive()  # loads the backend: what it sets for the session has to outlast our style
     columns = max(1, min(columns, count))
     rows = max(1, -(-count // columns))
     size = width * columns, height * rows

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import re
 import xml.etree.ElementTree as ET
+from textwrap import dedent
 
 import numpy as np
 
 from autokit.plot.functions import arrow_end, levels
-from tests.support import require
+from tests.support import printed_by, require
 
 require("matplotlib")
 import matplotlib  # noqa: E402
@@ -51,3 +52,14 @@ def test_no_gradient_has_no_arrow() -> None:
     ends = (0.0, 6.0), (0.0, 6.0)
     assert arrow_end((1, 1), (0, 0), *ends) is None and arrow_end((1, 1), (np.nan, 0), *ends) is None
     assert arrow_end((1, 1), (0, -9), *ends) == (1.0, 0.0)
+
+
+def test_a_notebook_shows_the_second_chart_as_well_as_the_first() -> None:
+    cell = "ak.plot.heatmap([[1.0]], title='T')"
+    program = f"""
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance()
+        for cell in ["import autokit as ak", {cell!r}, {cell!r}]:
+            shell.run_cell(cell, store_history=False)"""
+    inline = "module://matplotlib_inline.backend_inline"
+    assert printed_by(dedent(program), MPLBACKEND=inline).count("A chart, T") == 2
