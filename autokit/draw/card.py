@@ -245,7 +245,7 @@ class _Filling:
     def values(self, column: float) -> None:
         """The value and the gradient, each with its picture and with marks on what is wrong with it."""
         rows = _rows(self.node, self.shown, self.show)
-        size = _SMALL if self.form == "side" else _THUMBNAIL
+        self.room = size = _SMALL if self.form == "side" else _THUMBNAIL
         pictures = {name: thumbnail(told, *size) if "heatmap" in self.show else None for name, told in rows}
         self.aside = max((picture.width + 8 for picture in pictures.values() if picture), default=0.0)
         self.column = column
@@ -287,7 +287,7 @@ class _Filling:
             self.y += 16
         if picture or marks:
             self.thumbnails.append(
-                Thumbnail(f"{name}-heatmap", self.column, middle - high / 2, picture, marks)
+                Thumbnail(f"{name}-heatmap", self.column, middle - high / 2, self.room, picture, marks)
             )
         self.y += 3
 

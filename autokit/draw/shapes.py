@@ -50,6 +50,7 @@ class Thumbnail:
     part: str
     x: float
     y: float
+    room: tuple[float, float]
     heat: Heatmap | Histogram | None
     marks: TextLine | None
 

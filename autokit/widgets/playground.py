@@ -293,7 +293,7 @@ class Playground(Live):
                 continue
             for place in box.card.thumbnails:
                 summary = node.value if place.part.startswith("value") else node.gradient
-                thumb = thumbnail(summary)
+                thumb = thumbnail(summary, *place.room)
                 if thumb is not None:
                     drawn.setdefault(node.element, {})[place.part] = thumbnail_picture(
                         thumb, place.x, place.y

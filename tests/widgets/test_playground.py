@@ -13,6 +13,7 @@ import pytest
 import traitlets
 
 import autokit as ak
+from autokit.draw.thumbnail import picture
 from autokit.graphs.summary import number
 from autokit.widgets.playground import Playground
 from tests.widgets.live import show
@@ -117,6 +118,15 @@ def test_another_branch_is_another_picture() -> None:
     assert ">exp<" in board._svg
     board.a = -0.5
     assert ">exp<" not in board._svg and board.gradients == {"a": -1.0}
+
+
+def test_a_tensors_picture_stays_in_its_room_when_it_is_drawn_again() -> None:
+    board = ak.playground(lambda a: (a * ak.arange(400.0)).sum(), a=(1, 2))
+    again = board._shown["thumbnails"]
+    places = [(box.node.element, place) for box in board._scene.boxes for place in box.card.thumbnails]
+    assert len(places) == 3
+    for element, place in places:
+        assert again[element][place.part] == picture(place.heat, place.x, place.y)
 
 
 def test_an_error_in_the_function_is_shown_and_passes() -> None:
