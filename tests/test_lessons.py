@@ -245,7 +245,8 @@ def _is_check(run: str, exercise: str, number: int) -> bool:
 def test_each_cell_shows_the_same_when_it_runs_again(name: str):
     for run, outputs in tried(name).items():
         if run.endswith(" 2") and f"{run[:-2]} 1" in tried(name) and "-check" not in run:
-            assert texts(outputs) == texts(tried(name)[f"{run[:-2]} 1"]), run
+            before = tried(name)[f"{run[:-2]} 1"]
+            assert "".join(texts(outputs)) == "".join(texts(before)), run  # a stream may come in parts
 
 
 def texts(outputs: list[NotebookNode]) -> list[str]:
