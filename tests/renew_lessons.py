@@ -1,20 +1,26 @@
-"""Run lessons again and keep what they show: ``python -m tests.renew_lessons [NAME ...]``.
+"""Run lessons again and keep what they show: ``python -m tests.renew_lessons [--pages] [NAME ...]``.
 
-For after a change of how something is drawn or worded.  Read the difference
-before you commit it: what a lesson shows is checked against these outputs.
+For after a change of how something is drawn or worded.  Read the difference before you commit it: what a
+lesson shows is checked against these outputs.  Its cells are marked for a talk, and the answers are written
+to the page for teachers, which alone is done by ``--pages``.
 """
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
+from nbformat import NotebookNode
 
 LESSONS = Path(__file__).parent.parent / "notebooks"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+ANSWERS = "\n## The answers\n"
 
 
 def renew(path: Path) -> None:
@@ -37,11 +43,94 @@ def renew(path: Path) -> None:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             output.get("data", {}).pop(WIDGET_VIEW, None)
+    mark_slides(notebook)
     nbformat.validate(notebook)
     path.write_text(nbformat.writes(notebook, version=nbformat.NO_CONVERT) + "\n", "utf-8")
+    renew_page(path)
+
+
+# ---------------------------------------------------------------- a talk
+
+
+def mark_slides(notebook: NotebookNode) -> None:
+    """Mark each cell for ``jupyter nbconvert --to slides``.
+
+    A heading begins a slide, and a picture has a screen to itself, below it. What is between comes step by
+    step. The learners' cells are left out: a talk asks the question, and the room answers.
+    """
+    before = ""
+    for cell in notebook.cells:
+        told = slide_type(cell, before)
+        cell.metadata["slideshow"] = {"slide_type": told}
+        before = before if told == "skip" else "picture" if has_picture(cell) else "words"
+
+
+def slide_type(cell: NotebookNode, before: str) -> str:
+    """What a cell is in a talk, after one with a picture, or with words alone."""
+    if cell.cell_type == "markdown":
+        heading = cell.source.startswith("#")
+        return "slide" if heading else "subslide" if before == "picture" else "fragment"
+    if cell.id == "imports" or re.search("-(answer|check|setup)", cell.id):
+        return "skip"
+    return "subslide" if has_picture(cell) or before == "picture" else "fragment"
+
+
+def has_picture(cell: NotebookNode) -> bool:
+    return any("text/html" in output.get("data", {}) for output in cell.get("outputs", []))
+
+
+# ---------------------------------------------------------------- the teacher's page
+
+
+def page_of(path: Path) -> Path:
+    return path.parent / "teachers" / f"{path.stem}.md"
+
+
+def renew_page(path: Path) -> None:
+    if page_of(path).exists():
+        page_of(path).write_text(teachers_page(path), "utf-8")
+
+
+def teachers_page(path: Path) -> str:
+    """The teacher's page of the lesson at ``path``, with its answers, and what wrong ones are told."""
+    page = page_of(path).read_text("utf-8").partition(ANSWERS)[0]
+    cells = {cell.id: cell.source for cell in nbformat.read(path, 4).cells}
+    parts = [page.rstrip() + "\n", ANSWERS.strip()]
+    for name, (_, wrong) in import_module(f"tests.lessons.answers_{path.name[:2]}").ANSWERS.items():
+        title = cells.get(name, name).partition("\n")[0].lstrip("# ")
+        answers = [source for cell, source in cells.items() if cell.startswith(f"{name}-answer")]
+        solved = "\n\n".join(map(solution, answers))
+        checks = "\n".join(source for cell, source in cells.items() if cell.startswith(f"{name}-check"))
+        told = {answer: whole(words, checks) for answer, words in wrong.items()}
+        parts += [f"### {title}", f"```python\n{solved}\n```", replies(told)]
+    return "\n\n".join(parts) + "\n"
+
+
+def solution(source: str) -> str:
+    """An answer's cell without the lines that mark the solution, and the dots that it replaces."""
+    marks = re.compile(r" *### (BEGIN|END) |.*= \.\.\.$")
+    return "\n".join(line for line in source.splitlines() if not marks.match(line))
+
+
+def whole(words: str, checks: str) -> str:
+    """The hint or the reply of the checks that has these words; where it is none of these, the words."""
+    texts = [str(each.value) for each in ast.walk(ast.parse(checks)) if isinstance(each, ast.Constant)]
+    return min((" ".join(text.split()) for text in texts if words in text), key=len, default=f"{words} …")
+
+
+def replies(told: dict[str, str]) -> str:
+    """A list of what is told, each with the wrong answers that it is told for."""
+    answers = {words: [answer for answer in told if told[answer] == words] for words in told.values()}
+    return "\n".join("\n".join([f"- {words}", *map(quoted, each)]) for words, each in answers.items())
+
+
+def quoted(answer: str) -> str:
+    code = answer.strip().replace("\n", "\n    ")
+    return f"  - `{code}`" if "\n" not in code else f"  - ```python\n    {code}\n    ```"
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or sorted(path.stem for path in LESSONS.glob("*.ipynb"))
-    for name in chosen:
-        renew(LESSONS / f"{name}.ipynb")
+    asked = [each for each in sys.argv[1:] if each != "--pages"]
+    for name in asked or sorted(path.stem for path in LESSONS.glob("*.ipynb")):
+        work = renew_page if "--pages" in sys.argv else renew
+        work(LESSONS / f"{name}.ipynb")

@@ -165,7 +165,7 @@ def test_code_cells_are_short_and_none_escapes_the_comparison(name: str):
 @lesson
 def test_outputs_are_whole_and_name_no_machine(name: str):
     for cell in code(read(name)):
-        assert set(cell.metadata) <= {"nbgrader", "tags"}, cell.id
+        assert set(cell.metadata) <= {"nbgrader", "slideshow", "tags"}, cell.id
         for output in cell.outputs:
             assert output.output_type in ("stream", "execute_result", "display_data"), cell.id
             assert output.get("name") != "stderr", cell.id

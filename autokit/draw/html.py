@@ -75,16 +75,20 @@ def mimebundle(value: Any, **options: Any) -> dict[str, Any]:
 
 
 def frames(timeline: Timeline, **options: Any) -> str:
-    """A story where nobody can play it: its moments, a picture for each, with its sentence below."""
+    """A story where nobody can play it: its moments, a picture for each, with its sentence below.
+
+    Its classes are those of reveal.js: in a talk, the moments stand in one place, one after the other.
+    """
     picture, end = scene(timeline, **options), len(timeline) - 1
     told = []
     for step, sentence in moments(timeline):
         alt = picture.title if step == end else f"The graph at step {step + 1} of {end + 1}."
         drawn = image(_UNSEEN.sub("", svg(picture, timeline.state(step))), alt, picture.width)
-        told.append(f"<div>{drawn}</div><p>Step {step + 1} of {end + 1}. {markup(sentence)}</p>")
+        words = f"<p>Step {step + 1} of {end + 1}. {markup(sentence)}</p>"
+        told.append(f'<div class="fragment fade-in-then-out">{drawn}{words}</div>')
     while len(told) > 3 and sum(map(len, told)) > _ROOM:
         del told[2 if len(told) == 5 else 0]  # a second moment of the way back, then the start
-    return "".join(told)
+    return f'<div class="r-stack">{"".join(told)}</div>'
 
 
 def mimebundle_of_tensor(tensor: Tensor) -> dict[str, Any]:
