@@ -90,7 +90,7 @@ ANSWERS = {
             "        g *= torch.clamp(m / n, max=1)\n    return gs",
         ],
         wrong={
-            "clip = lambda gradients, most: [g.clamp(-most, most) for g in gradients]": "points elsewhere",
+            "clip = lambda gradients, most: [g.clamp(-most, most) for g in gradients]": "turns the arrow",
             clip("most / whole"): "A short arrow grows",
             clip("min(1.0, most / g.norm().item())"): "as one arrow",
             clip("min(1.0, most / whole**2)"): "the square of the length",
