@@ -63,6 +63,9 @@ def test_lessons_are_copied_and_a_changed_one_is_kept(tmp_path: Path):
     assert first.returncode == 0
     assert first.stdout.count(": copied") == len(names) > 0
     assert sorted(path.name for path in tmp_path.glob("*.ipynb")) == names
+    copies = [path for path in tmp_path.rglob("*") if not path.name.startswith(".")]
+    assert {path.suffix for path in copies} == {".ipynb"}  # and no page for teachers
+    assert not any("BEGIN SOLUTION" in path.read_text("utf-8") for path in copies)
 
     (tmp_path / names[0]).write_text("my own work")
     second = autokit("lessons", tmp_path)

@@ -17,10 +17,12 @@ from typing import Any
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbconvert import SlidesExporter
 from nbformat import NotebookNode
 
 from autokit.classroom.lessons import student_version
 from tests.lessons import Answers
+from tests.renew_lessons import mark_slides, page_of, teachers_page
 from tests.support import printed_by, require
 
 ROOT = Path(__file__).parent.parent
@@ -251,6 +253,39 @@ def test_each_cell_shows_the_same_when_it_runs_again(name: str):
 
 def texts(outputs: list[NotebookNode]) -> list[str]:
     return [output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in outputs]
+
+
+# -------------------------------------------------------- for teachers
+
+
+@lesson
+def test_its_page_for_teachers_is_whole_and_has_the_answers(name: str):
+    page = page_of(LESSONS[name]).read_text("utf-8")
+    assert page == teachers_page(LESSONS[name]), "python -m tests.renew_lessons --pages"
+    assert page.startswith(f"# Lesson {int(name[:2])} · ")
+    parts = re.findall("^## (.+)", page, re.MULTILINE)
+    assert parts == ["Timing", "Where learners get stuck", "On the board", "To discuss", "The answers"]
+
+
+@lesson
+def test_its_cells_are_marked_for_a_talk(name: str):
+    book = read(name)
+    mark_slides(book)
+    assert book == read(name), "python -m tests.renew_lessons"
+    told = {cell.id: cell.metadata.slideshow.slide_type for cell in book.cells}
+    assert told["title"] == told["misconception"] == "slide" and told["guess-answer"] == "skip"
+
+
+def test_a_talk_has_a_slide_for_each_heading_and_a_step_for_each_moment():
+    name = next(name for name in LESSONS if name.startswith("02"))
+    page, _ = SlidesExporter().from_notebook_node(read(name))
+    headings = sum(text.startswith("#") for text in prose(read(name)).values())
+    assert len(re.findall("<section><section[ >]", page)) == headings
+    moments = re.findall(
+        "Step ([0-9]+) of", "".join(re.findall('<div class="fragment.+?</div>', page, re.DOTALL))
+    )
+    assert len(moments) >= 3 and moments == sorted(moments, key=int)
+    assert "BEGIN SOLUTION" not in page and "Exercise 2.1" not in page
 
 
 # -------------------------------------------------------- PyTorch
