@@ -379,7 +379,8 @@ def describe(node: Node, show: Collection[str] = SHOWN, brief: bool = False) -> 
         return ", ".join(
             [node.formula, *([shape_text(node.shape)] if node.shape and "shape" in show else [])]
         )
-    words = [node.kind if node.kind in ("leaf", "constant", "failed") else node.operation]
+    given_as = node.kind if node.kind in ("leaf", "constant") else ""
+    words = [node.kind if node.kind == "failed" else node.operation or given_as]
     given = brief and (node.symbol[1:] or (node.shape and node.kind in ("leaf", "constant")))
     if given or words[0].replace("_", " ") == node.symbol.replace("_", " "):
         words = []

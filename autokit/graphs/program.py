@@ -91,6 +91,7 @@ def _box(id: int, box: list[Any], new: dict[Any, str]) -> Node:
     more = [f"… {len(calls) - _CALLS} more"] if len(calls) > _CALLS else []
     written = [new[node] for node in box if node in new]
     operation = "" if first.kind in GIVEN else first.operation or last.name
+    is_input = first.kind == "input"  # a placeholder, say: it needs no gradient, but is no constant
     operation = first.module if operations[1:] else operation
     label = f"{len(written)} new values" if written[1:] else written[0] if written else last.label
     if first.kind == "state" and box[1:]:
@@ -100,7 +101,7 @@ def _box(id: int, box: list[Any], new: dict[Any, str]) -> Node:
     return Node(
         id,
         kind,
-        operation,
+        "input" if is_input else operation,
         symbol=operation,
         formula=", ".join([*calls[:_CALLS], *more]) if operation else "",
         label=label,

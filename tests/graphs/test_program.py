@@ -35,6 +35,7 @@ def test_a_training_step_is_read_operation_by_operation(step: Any) -> None:
     assert [name for name, kind in told if kind == "backward"] == (
         ["nll_loss", "log_softmax", "linear", "mul", "relu", "linear"]
     )
+    assert told[:2] == [("input", "constant")] * 2
     linear = nodes[told.index(("linear", "operation"))]
     assert linear.source is not None and "model(x)" in linear.source.text
     assert told[-1] == ("Adam", "operation") and nodes[-1].label.endswith("new values")
