@@ -113,7 +113,8 @@ def _lab(options: argparse.Namespace) -> int:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         settings.append("--allow-root")  # the only user that a container has
     first = _copy(options.dir, options.solutions)
-    settings.append(f"--LabApp.default_url=/lab/tree/{first}")
+    # The lesson alone, without the list of files beside it: pictures have the window's whole width then.
+    settings.append(f"--LabApp.default_url=/doc/tree/{first}")
     # JupyterLab's question about news would stand before the player's controls until it is answered.
     ours = str(Path(__file__).parent / "classroom" / "jupyter")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(

@@ -176,7 +176,7 @@ def test_lab_serves_the_copied_lessons(tmp_path: Path):
                 assert time.monotonic() < until, "JupyterLab did not answer"
                 time.sleep(0.2)
         with answer_to("/") as page:
-            assert page.url.endswith(f"/lab/tree/{name}")
+            assert page.url.endswith(f"/doc/tree/{name}")
         assert name in [entry["name"] for entry in json.loads(ask("/api/contents"))["content"]]
         settings = ask("/lab").partition("jupyter-config-data")[2].partition('"disabledExtensions"')[2]
         # or its question about news would cover the player

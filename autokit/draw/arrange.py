@@ -133,7 +133,7 @@ class Arrangement:
         """The length of a short arrow, with room for what flows there."""
         flow = self.flows[self.edges.index(edge)]
         seen = _SEEN if flow.lines == 1 else 0.0
-        return max(_SHORT, flow.width + _FLOW_AIR + seen + 1 if self.down and flow.width else 0.0)
+        return max(_SHORT, flow.width + _FLOW_AIR + seen if self.down and flow.width else 0.0)
 
     def _turn(self, point: Point) -> Point:
         return (point[1], point[0]) if self.down else point

@@ -28,6 +28,9 @@ _UNSEEN = re.compile(
 )
 """What an image never shows."""
 
+_IN_A_WINDOW = "<style>.jp-WindowedPanel-outer .ak-moments{max-height:80vh;overflow:auto}</style>"
+"""In a notebook that is open, all moments together stay in its window."""
+
 _ROOM = 190_000
 """So many characters of HTML; a story that takes more has fewer moments, and three at least."""
 
@@ -88,7 +91,7 @@ def frames(timeline: Timeline, **options: Any) -> str:
         told.append(f'<div class="fragment fade-in-then-out">{drawn}{words}</div>')
     while len(told) > 3 and sum(map(len, told)) > _ROOM:
         del told[2 if len(told) == 5 else 0]  # a second moment of the way back, then the start
-    return f'<div class="r-stack">{"".join(told)}</div>'
+    return f'{_IN_A_WINDOW}<div class="ak-moments r-stack">{"".join(told)}</div>'
 
 
 def mimebundle_of_tensor(tensor: Tensor) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from autokit.draw.text import story
 from autokit.graphs.model import NOT_COMPUTED, NOT_KEPT, Edge, Graph, State, Timeline
 from autokit.graphs.view import make_view
 
-MARGIN = 8.0
+MARGIN = 7.0
 """From the edge of the paper to what is drawn, in px."""
 
 STAGE = (1130.0, 380.0)
@@ -31,7 +31,7 @@ STAGE = (1130.0, 380.0)
 _ROWS = 40
 """So many boxes are tried in rows at most."""
 
-_READABLE = 0.5
+_READABLE = 0.4
 """What has to shrink to less than this part of its size is not read as a whole, but scrolled through."""
 
 _GRADIENT = re.compile(r"(?<![\w.])[gĝ]ᵀ?(?![\w.])")
@@ -94,7 +94,8 @@ def scene(
         arrangement = Arrangement(graph, drawn, texts, direction, shown, in_a_row)
         boxes, lines, frames = arrangement.build(layout)
         notes = [*(_legend(boxes, state) if legend else ()), *_notes(graph, drawn)]
-        return _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
+        picture = _on_paper(boxes, lines, frames, notes, story(graph, drawn), state)
+        return replace(picture, direction=direction)
 
     if direction != "auto":
         return arranged(direction)

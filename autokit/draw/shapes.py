@@ -155,6 +155,8 @@ class Scene:
         The story of the picture in words: its accessible name.
     state : State
         What a still shows: everything that is known.
+    direction : {"LR", "TB"}
+        In which arrows run.
     """
 
     width: float
@@ -165,6 +167,7 @@ class Scene:
     notes: tuple[TextLine, ...]
     title: str
     state: State
+    direction: str = "LR"
 
     def fields(self) -> dict[str, Mapping[str, Field]]:
         """The fields of every box of a node and of every arrow, by the names of their elements."""

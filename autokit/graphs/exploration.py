@@ -20,7 +20,7 @@ from autokit.engine.modes import enable_grad, recording
 from autokit.engine.tensor import Tensor
 from autokit.graphs.capture import OPERATIONS_DRAWN, Builder
 from autokit.graphs.evaluation import Gradients
-from autokit.graphs.layers import Layer, as_found, called, summary, tensors_in, with_shapes_to_come
+from autokit.graphs.layers import Layer, as_found, called, expect, summary, tensors_in, with_shapes_to_come
 from autokit.graphs.model import Graph
 from autokit.graphs.names import Names, namespaces_in_sight
 from autokit.graphs.run import rehearse
@@ -90,8 +90,7 @@ def explore_layers(
     RuntimeError
         If ``forward`` fails; names the layer and what it was given.
     """
-    if not isinstance(model, Module):
-        raise TypeError(f"explore(): argument 'model' must be a Module, not {type(model).__name__}")
+    expect(model, Module, "explore")
     model = with_shapes_to_come(model)
     table = summary(model, *inputs)
     outputs: dict[int, Tensor] = {}

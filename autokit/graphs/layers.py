@@ -92,6 +92,15 @@ class LayerTable:
     _repr_mimebundle_ = doors.shown
 
 
+def expect(value: object, kind: type, call: str) -> None:
+    """Raise a TypeError unless ``value``, an argument called as its ``kind`` is, is of that kind."""
+    if not isinstance(value, kind):
+        name = kind.__name__
+        a = "an" if name[0] in "AEIO" else "a"
+        told = f"{call}(): argument {name.lower()!r} must be {a} {name}"
+        raise TypeError(f"{told}, not {type(value).__name__}")
+
+
 def summary(model: Module, *inputs: Any, depth: int | None = None, **keywords: Any) -> LayerTable:
     """The layers of ``model``: what goes in and out, parameters, multiply-adds and memory.
 
@@ -130,8 +139,7 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **keywords: A
     100 multiply-adds
     input: 60 bytes; outputs of the layers: 200 bytes
     """
-    if not isinstance(model, Module):
-        raise TypeError(f"summary(): argument 'model' must be a Module, not {type(model).__name__}")
+    expect(model, Module, "summary")
     model = with_shapes_to_come(model)
     dtype, device = _kind_of(model)
     given = [_as_input(each, dtype, device) for each in inputs]

@@ -21,6 +21,7 @@ from autokit.engine.detours import DETOURS, Detour
 from autokit.engine.modes import thread
 from autokit.engine.observed import behind
 from autokit.engine.tensor import Tensor
+from autokit.graphs.layers import expect
 from autokit.graphs.summary import number
 from autokit.nn.module import Module
 from autokit.optim import Optimizer
@@ -99,12 +100,8 @@ class Watch:
     def __init__(
         self, model: Module, optimizer: Optimizer, every: int = 10, scale: str | None = None
     ) -> None:
-        if not isinstance(model, Module):
-            raise TypeError(f"monitor(): argument 'model' must be a Module, not {type(model).__name__}")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"monitor(): argument 'optimizer' must be an Optimizer, not {type(optimizer).__name__}"
-            )
+        expect(model, Module, "monitor")
+        expect(optimizer, Optimizer, "monitor")
         if scale not in (None, "powers", "even"):
             raise ValueError(f"scale is 'powers' or 'even', got {scale!r}")
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:

@@ -79,10 +79,7 @@ def chart_class() -> type[Figure]:
 
             titles = [axes.get_title() for axes in self.axes]
             words = visible(", ".join(["A chart", *filter(None, titles)]))
-            shown = {
-                "text/plain": words,
-                "text/html": figure_html(self, words),
-            }
+            shown = {"text/plain": words, "text/html": figure_html(self, words)}
             display(shown, raw=True)  # type: ignore[no-untyped-call]
 
     return Chart

@@ -16,6 +16,7 @@ import numpy as np
 from autokit.base.devices import beside, to_numpy
 from autokit.engine.modes import no_grad
 from autokit.engine.tensor import Tensor
+from autokit.graphs.layers import expect
 from autokit.nn.module import Module
 from autokit.plot.figures import BLUE, INK, axes_for, style
 from autokit.plot.functions import contour
@@ -97,8 +98,7 @@ def loss_landscape(
     >>> loss_landscape(model, lambda: model(x).pow(2).mean(), points=5).get_title()
     'Loss around the weights'
     """
-    if not isinstance(model, Module):
-        raise TypeError(f"loss_landscape(): argument 'model' must be a Module, not {type(model).__name__}")
+    expect(model, Module, "loss_landscape")
     if dimensions not in (1, 2):
         raise ValueError(f"dimensions is 1 or 2, got {dimensions!r}")
     if not reach > 0:

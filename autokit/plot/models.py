@@ -11,6 +11,7 @@ from autokit.base.devices import to_numpy
 from autokit.draw.escape import visible
 from autokit.engine.tensor import Tensor
 from autokit.graphs.exploration import Spread, explore_layers
+from autokit.graphs.layers import expect
 from autokit.graphs.summary import with_minus
 from autokit.nn.module import Module
 from autokit.plot.figures import (
@@ -63,8 +64,7 @@ def gradient_flow(model: Module, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in gradient_flow(layer).get_xticklabels()]
     ['weight', 'bias']
     """
-    if not isinstance(model, Module):
-        raise TypeError(f"gradient_flow(): argument 'model' must be a Module, not {type(model).__name__}")
+    expect(model, Module, "gradient_flow")
     learning = [(name, each) for name, each in model.named_parameters() if each.requires_grad]
     found = [(name, np.abs(to_numpy(each._grad.array))) for name, each in learning if each._grad is not None]
     found = [(name, sizes) for name, sizes in found if sizes.size]

@@ -39,6 +39,8 @@ def packed_folds(timeline: Timeline, **picture: Any) -> list[dict[str, Any]]:
     while waiting and len(told) < MOST:
         opened, seen = waiting.popleft()
         scene = draw.scene(timeline, **picture, opened=opened, legend=False)
+        # A fold that opens turns nothing around.
+        picture["direction"] = scene.direction
         text = json.dumps(pictured(scene, timeline), ensure_ascii=False, allow_nan=False)
         packed = base64.b64encode(gzip.compress(text.encode(errors="backslashreplace"), mtime=0)).decode()
         room -= len(packed)

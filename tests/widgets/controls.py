@@ -97,7 +97,7 @@ class Hand:
         return [round(scale / self.home[0], 2), round(x - self.home[1], 1), round(y - self.home[2], 1)]
 
     def drag(self, x: float, y: float) -> None:
-        left, top = self.point(".ak-seen", 0.2, 0.2)
+        left, top = self.point(".ak-seen", 0.08, 0.9)
         self.page.mouse.move(left, top)
         self.page.mouse.down()
         self.page.mouse.move(left + x, top + y, steps=3)

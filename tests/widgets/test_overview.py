@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
+from inspect import getsourcelines
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from autokit import draw, nn
 from autokit.draw.scene import STAGE
 from autokit.graphs.model import Timeline
 from autokit.widgets import Player
-from tests.widgets.pages import open_file, press
+from tests.widgets.pages import press
 
 MEASURED = """() => {
   const stage = document.querySelector(".ak-seen").getBoundingClientRect();
@@ -61,23 +63,33 @@ def scaled_difference() -> ak.Tensor:
     return (a - b) ** 2 * 7
 
 
+@pytest.mark.parametrize("app", ["lab", "notebook7"])
 @pytest.mark.parametrize(("make", "boxes", "least"), [(network, 11, 11), (attention, 14, 10)])
-def test_the_whole_graph_is_seen_and_read(
-    open_page: Callable[..., Any], tmp_path: Path, make: Callable[[], Timeline], boxes: int, least: float
+def test_the_whole_graph_is_seen_and_read_in_a_notebook(
+    app: str, make: Callable[[], Any], boxes: int, least: float, chromium: Any, request: pytest.FixtureRequest
 ) -> None:
-    page = open_page(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
-    open_file(page, make(), tmp_path)
-    wide, high = STAGE
-    styles = {".ak-player": f"width: {wide + 2}px", ".ak-stage": f"height: {high}px; padding: 0"}
-    for part, style in styles.items():
-        page.locator(part).evaluate("(part, style) => (part.style.cssText += `;${style}`)", style)
-    press(page, "End")
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    press(page, "0")
-    seen = page.evaluate(MEASURED)
-    assert seen["boxes"] == boxes and seen["flows"] >= 12
-    assert seen["outside"] == seen["covered"] == 0
-    assert seen["smallest"] >= least
+    server = request.getfixturevalue(app)
+    if app == "lab":
+        server = replace(server, path="doc/tree")  # as ``autokit lab`` opens it
+    context = chromium.new_context(viewport={"width": 1280, "height": 720}, reduced_motion="reduce")
+    body = dedent("".join(getsourcelines(make)[0][2:])).replace("return ak.record", "ak.animate")
+    source = f"import autokit as ak\nfrom autokit import nn\n{body}"
+    notebook = server.open(context, f"{make.__name__}.ipynb", [source])
+    notebook.run_all()
+    page = notebook.page
+    player = page.locator(".ak-player")
+    player.evaluate("player => player.scrollIntoView()")
+    player.focus()
+    for key in ("Home", "End"):
+        press(page, key)
+        page.wait_for_timeout(500)  # until the camera is there
+        seen = page.evaluate(MEASURED)
+        assert seen["boxes"] == boxes and seen["flows"] >= 12 * (key == "End")
+        assert seen["outside"] == seen["covered"] == 0
+        assert seen["smallest"] >= least
+        bar, window = player.locator(".ak-controls").bounding_box(), player.bounding_box()
+        assert bar["y"] + bar["height"] <= 720 and window["y"] >= 0
+    context.close()
 
 
 def test_a_picture_takes_the_direction_that_fits_larger_into_its_room() -> None:
