@@ -84,7 +84,8 @@ class Backward:
         if not self.script.brief:
             rule = self.words.operation(node)
             arrived = equals(derivative, node.shape, text)
-            sentence = f"The upstream gradient {arrived} enters the rule of {rule}."
+            means = f", how fast {self.root.name} changes with {node.name}," if node != self.root else ""
+            sentence = f"The upstream gradient {arrived}{means} enters the rule of {rule}."
             self._step("upstream", sentence, f"g = {derivative}", f"= {text}", (node.element,))
 
     def _tell_seed(self, node: Node, derivative: str, text: str) -> None:
@@ -140,12 +141,12 @@ class Backward:
 
     def _tell_product(self, node: Node, edge: Edge, source: Node, product: str, raw: Any) -> None:
         text = summarize(raw).text
-        told = (
-            f"Upstream times local: {product} is what {node.name} sends to {source.name}."
-            if product
-            else f"The result {holds(raw.shape, text)} is what {node.name} sends to {source.name}: "
-            "a vector–Jacobian product."
-        )
+        sent = f"is what {node.name} sends to {source.name}"
+        way = f" by way of {node.name}" if node != self.root else ""
+        means = f"how fast {self.root.name} changes with {source.name}{way}"
+        told = f"The result {holds(raw.shape, text)} {sent}: {means}."
+        if product:
+            told = f"Upstream times local: {product} {sent}."
         formula = f"{self.words.by(self.root, node)} · {self.words.by(node, source)}"
         self._step("product", told, formula, product or text, (edge.element, node.element))
 

@@ -109,7 +109,7 @@ SENTENCES: dict[str, tuple[Callable[[], ak.Tensor], list[str]]] = {
     "softmax": (lambda: rows.softmax(-1), ["Shares add up to 1, so one grows at the cost"]),
     "cross_entropy": (
         lambda: F.cross_entropy(rows, right),
-        ["In each of n rows only the right class counts, as right says", "A larger score lowers the"],
+        ["In each row only the right class counts, as right says", "A larger score takes probability"],
     ),
     "mse_loss": (lambda: F.mse_loss(rows, w.detach()), ["Each prediction gets its own error, rows − "]),
     "layer_norm": (
