@@ -75,8 +75,8 @@ def _mean_slope_of_rows(
     "−{input}[{target}]",
     input=derivative("−1/n at {target}, else 0", _likelihood_slope, _mean_slope_of_rows),
     words={
-        "input": "In each row only the right class counts, as {target} says: it gets −1, in a mean divided "
-        "by the number of rows, and all others get 0"
+        "input": "In each row only the right class, which {target} names, gets the upstream gradient times "
+        "−1, in a mean divided by the number of rows; all others get 0"
     },
     mixed=True,
     name="nll_loss",

@@ -170,8 +170,7 @@ def linalg_norm(
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     if count > 2:
         raise RuntimeError(
-            f"linalg.norm: with ord, it takes vectors or matrices, not {count} dimensions; dim names one or "
-            "two"
+            f"linalg.norm: ord is for vectors or matrices, not {count} dimensions: give one or two by dim"
         )
     if count == 2 or isinstance(ord, str):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)  # type: ignore[arg-type]

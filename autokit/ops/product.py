@@ -216,9 +216,10 @@ def _gradient_of_weight(g: Any, input: Any) -> Any:
     weight=derivative("gᵀ · {input}", lambda g, input: rows_of(g).T @ rows_of(input), _gradient_of_weight),
     bias=derivative("1", unchanged, _sum_of_rows),
     words={
-        "input": "Each input collects the upstream gradients of all outputs, each times its weight",
+        "input": "Entry j of a row of {input} gets the sum over all outputs i of the upstream gradient "
+        "times {weight}[i, j]",
         "weight": "Row i of the gradient of {weight} is the upstream gradient of output i "
-        "times the inputs, summed over {rows}",
+        "times the numbers of {input}, summed over {rows}",
         "bias": "The gradient of {bias} is the upstream gradient, summed over {rows}",
     },
     mixed=True,
@@ -254,8 +255,8 @@ def linear(input, weight, bias=None, /):
         return out
     if bias.dtype != weight.dtype or bias.shape != weight.shape[:1]:
         raise RuntimeError(
-            "the bias of a linear layer has the weight's dtype and one element for each of its rows, but it "
-            f"is {bias.dtype}, shape {list(bias.shape)}, beside {weight.dtype}, shape {list(weight.shape)}"
+            f"a linear layer's weight, {weight.dtype} of shape {list(weight.shape)}, needs a bias of that "
+            f"dtype with an element a row, not {bias.dtype} of shape {list(bias.shape)}"
         )
     out += bias
     return out
@@ -361,8 +362,8 @@ def linalg_cross(a, b, /, dim=-1):
     """The cross product of vectors of three elements, which lie along ``dim``."""
     if a.ndim != b.ndim or a.shape[one_dim(dim, a.ndim)] != 3 or b.shape[dim] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3, and as many dimensions, but the "
-            f"shapes are {list(a.shape)} and {list(b.shape)}"
+            f"linalg.cross: inputs dimension {dim} must have length 3, but the shapes are "
+            f"{list(a.shape)} and {list(b.shape)}"
         )
     return np.cross(a, b, axis=dim)
 

@@ -127,8 +127,8 @@ def _log_shares_of_rows(a: Any, dim: int) -> Any:
     "{a} − log Σ exp {a}",
     a=derivative("I − 1 exp({out})ᵀ", _log_softmax_gradient, _log_softmax_gradient_of_rows),
     words={
-        "a": "A larger score takes probability from all others: each gets its upstream gradient "
-        "minus its probability times the sum of the row's upstream gradients"
+        "a": "Every score gets its upstream gradient minus its probability, exp {out}, times the sum "
+        "of its row's upstream gradients"
     },
     name="log_softmax",
     fast=_log_shares_of_rows,

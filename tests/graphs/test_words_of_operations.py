@@ -89,9 +89,9 @@ SENTENCES: dict[str, tuple[Callable[[], ak.Tensor], list[str]]] = {
     "linear": (
         lambda: F.linear(rows, w, b),
         [
-            "Each input collects the upstream gradients of all outputs, each times its weight.",
-            "Row i of the gradient of w is the upstream gradient of output i times the inputs, summed over "
-            "the 2 rows.",
+            "Entry j of a row of rows gets the sum over all outputs i of the upstream gradient times w[i, j].",
+            "Row i of the gradient of w is the upstream gradient of output i times the numbers of rows, "
+            "summed over the 2 rows.",
             "The gradient of b is the upstream gradient, summed over the 2 rows.",
         ],
     ),
@@ -109,7 +109,7 @@ SENTENCES: dict[str, tuple[Callable[[], ak.Tensor], list[str]]] = {
     "softmax": (lambda: rows.softmax(-1), ["Shares add up to 1, so one grows at the cost"]),
     "cross_entropy": (
         lambda: F.cross_entropy(rows, right),
-        ["In each row only the right class counts, as right says", "A larger score takes probability"],
+        ["In each row only the right class, which right names,", "Every score gets its upstream gradient"],
     ),
     "mse_loss": (lambda: F.mse_loss(rows, w.detach()), ["Each prediction gets its own error, rows − "]),
     "layer_norm": (

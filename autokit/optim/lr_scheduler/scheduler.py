@@ -65,7 +65,7 @@ class LRScheduler:
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{place}] when resuming scheduler "
-                    "with last_epoch >= 0: load the optimizer's state first, or leave last_epoch out"
+                    "with last_epoch >= 0: load the optimizer's state first"
                 )
         self.base_lrs = self._rates("initial_lr")
         self._step_count = 1
