@@ -196,7 +196,7 @@ class _Objects:
             value=found,
             gradient=_summary(self.get("grad", value)),
             requires_grad=True,
-            saved=("what its rule needs",) if is_computed else (),
+            saved=("what it needs",) if is_computed else (),
         )
 
     def _sent(self, edges: list[Edge]) -> tuple[Any, ...]:
