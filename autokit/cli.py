@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
-import re
 import socket
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,14 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     options = _parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return int(options.run(options) or 0)
     except Failure as failure:
         print(f"autokit: {failure}", file=sys.stderr)
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
         prog="autokit", description="Learn automatic differentiation by watching it happen."
     )
     parser.add_argument("--version", action="version", version=f"autokit {__version__}")
@@ -57,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
     lessons = commands.add_parser("lessons", help="copy the lessons to a folder")
     lessons.add_argument("dir", type=Path, metavar="DIR", help="the folder, made where it is missing")
-    lessons.add_argument(
-        "numbers", type=int, metavar="N", nargs="*", help="which lessons, by their numbers (default: all)"
-    )
+    lessons.add_argument("numbers", type=int, metavar="N", nargs="*", help="their numbers (default: all)")
     lessons.add_argument("--solutions", action="store_true", help="copy solutions and outputs, too")
     lessons.set_defaults(run=_lessons)
 
@@ -76,12 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     reference.set_defaults(run=_reference)
 
-    progress = commands.add_parser("progress", help="say which exercises you have solved")
+    progress = commands.add_parser("progress", help="say what you have solved")
     progress.set_defaults(run=_progress)
 
-    solution = commands.add_parser("solution", help="tell the solution of an exercise that you tried")
-    solution.add_argument("exercise", type=_exercise, metavar="LESSON.N", help="as 5.2")
-    solution.add_argument("--now", action="store_true", help="tell it without a try")
+    solution = commands.add_parser("solution", help="tell the solution of an exercise")
+    solution.add_argument("exercise", metavar="LESSON.N", help="as 5.2")
+    solution.add_argument("--now", action="store_true", help="even without a try")
     solution.set_defaults(run=_solution)
 
     doctor = commands.add_parser("doctor", help="say what works here, and how to get what does not")
@@ -91,17 +88,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
+        raise ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
     return int(text)
 
 
-def _exercise(text: str) -> str:
-    if not re.fullmatch(r"\d+\.\d+", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no exercise: give lesson and number, as 5.2")
-    return text
-
-
-def _lab(options: argparse.Namespace) -> int:
+def _lab(options: Namespace) -> None:
     if find_spec("jupyterlab") is None:
         raise Failure('JupyterLab is not installed; in the folder of autokit: pip install ".[lab]"')
     settings = [f"--ServerApp.root_dir={options.dir.resolve()}"]
@@ -125,7 +116,6 @@ def _lab(options: argparse.Namespace) -> int:
 
     sys.argv[0] = "jupyter-lab"  # the name by which the server's own messages call it
     serve(settings)
-    return 0
 
 
 def _ask_for_port(port: int) -> None:
@@ -142,9 +132,8 @@ def _ask_for_port(port: int) -> None:
             ) from None
 
 
-def _lessons(options: argparse.Namespace) -> int:
+def _lessons(options: Namespace) -> None:
     _copy(options.dir, options.solutions, options.numbers)
-    return 0
 
 
 def _copy(folder: Path, solutions: bool, numbers: Sequence[int] = ()) -> str:
@@ -168,7 +157,7 @@ def _copy(folder: Path, solutions: bool, numbers: Sequence[int] = ()) -> str:
     return report[0].name
 
 
-def _reference(options: argparse.Namespace) -> int:
+def _reference(options: Namespace) -> None:
     from autokit.base.files import replacing
     from autokit.classroom.reference import page
 
@@ -178,27 +167,24 @@ def _reference(options: argparse.Namespace) -> int:
     except (OSError, RuntimeError) as error:
         raise Failure(f"{options.file} cannot be written: {error}") from None
     print(f"The reference is in {options.file.resolve()}")
-    return 0
 
 
-def _progress(options: argparse.Namespace) -> int:
+def _progress(options: Namespace) -> None:
     from autokit.classroom.progress import table
 
     print(table())
-    return 0
 
 
-def _solution(options: argparse.Namespace) -> int:
+def _solution(options: Namespace) -> None:
     from autokit.classroom.progress import solution
 
     try:
         print(solution(options.exercise, options.now))
     except LookupError as error:
         raise Failure(str(error)) from None
-    return 0
 
 
-def _doctor(options: argparse.Namespace) -> int:
+def _doctor(options: Namespace) -> int:
     from autokit.classroom.doctor import examine
 
     print(f"autokit {__version__} on {platform.system()} {platform.machine()}\n")

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from autokit.classroom.lessons import lessons_of
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -46,10 +51,33 @@ def test_the_image_has_a_python_that_the_project_supports():
     assert SpecifierSet(PROJECT["requires-python"]).contains(version)
 
 
-def test_the_image_installs_autokit_and_opens_on_the_lessons():
+def test_the_image_installs_autokit_and_opens_lesson_1():
     script = ROOT / "binder" / "postBuild"
     assert os.access(script, os.X_OK)
     assert "pip install --no-cache-dir --no-deps ." in script.read_text("utf-8")
     config = json.loads((ROOT / "binder" / "jupyter_server_config.json").read_text("utf-8"))
-    assert {app["default_url"] for app in config.values()} == {"/lab/tree/notebooks"}
-    assert (ROOT / "notebooks").is_dir()
+    values = yaml.safe_load((ROOT / "binder" / "jupyterhub.yaml").read_text("utf-8"))["singleuser"]
+    address = f"/lab/tree/lessons/{lessons_of()[0].name}"
+    assert {app["default_url"] for app in config.values()} == {address} == {values["defaultUrl"]}
+
+
+def test_the_server_starts_after_the_lessons_were_copied_and_where_they_cannot_be(tmp_path: Path):
+    paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    here = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    for _ in range(2):
+        command = [ROOT / "binder" / "start", "echo", "the server"]
+        done = subprocess.run(command, env=here, capture_output=True, text=True, check=True, timeout=60)
+        assert done.stdout.endswith("the server\n")
+        lesson = tmp_path / "lessons" / lessons_of()[0].name
+        assert "BEGIN SOLUTION" not in lesson.read_text("utf-8")
+        lesson.write_text("BEGIN of my work")
+    assert lesson.read_text() == "BEGIN of my work" and not (tmp_path / "lessons" / "teachers").exists()
+    here["HOME"] = str(lesson)
+    assert subprocess.run(command, env=here, capture_output=True, text=True).stdout == "the server\n"
+
+
+def test_the_page_and_the_hub_have_the_same_figures():
+    page = (ROOT / "binder" / "README.md").read_text("utf-8")
+    values = yaml.safe_load((ROOT / "binder" / "jupyterhub.yaml").read_text("utf-8"))["singleuser"]
+    for size in values["memory"].values():
+        assert f"{int(size[:-1]):,} MB" in page

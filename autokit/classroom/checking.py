@@ -54,8 +54,7 @@ def spoken(judging: Callable[Settings, Verdict]) -> Callable[Settings, None]:
     def check(*answer: Settings.args, **settings: Settings.kwargs) -> None:
         graded = "NBGRADER_EXECUTION" in os.environ
         # Where there is a warning, nbgrader gives no points.
-        quiet: Any = catch_warnings(action="ignore") if graded else nullcontext()
-        with quiet:
+        with catch_warnings(action="ignore") if graded else nullcontext():
             found = judging(*answer, **settings)
         note(found.right, found.text != BLANK)
         if graded and not found.right:
@@ -101,7 +100,12 @@ def _tries(wrong: Any, *of: Any) -> int:
 
 @spoken
 def check(
-    answer: Any, expected: Any, hint: Hint = "", *, why: Mapping = NO_HINTS, tolerance: float | None = None
+    answer: Any,
+    expected: Any,
+    hint: Hint = "",
+    *,
+    why: Mapping = NO_HINTS,
+    tolerance: float | None = None,
 ) -> Verdict:
     """Compare an answer with what was expected: its shape and values.
 

@@ -91,21 +91,21 @@ def table() -> str:
     """A line for each lesson: how many of its exercises are solved, and after how many tries."""
     kept, rows = read(), []
     for path in lessons_of():
-        cells = json.loads(path.read_bytes())["cells"]
-        asked = _exercises(cells)
-        head = source_of(cells[0]).partition("\n")[0].removeprefix("# ")
+        book = json.loads(path.read_bytes())["cells"]
+        asked = _exercises(book)
+        head = source_of(book[0]).partition("\n")[0].removeprefix("# ")
         number, _, title = head.partition(" · ")
         solved, told = 0, []
-        for name, count in asked.items():
+        for name, cells in asked.items():
             checks = kept.get(name, {})
-            right, tries = is_solved(checks, count), tries_of(checks)
+            right, tries = is_solved(checks, cells), tries_of(checks)
             solved += right
             if tries:
                 times = "1 try" if tries == 1 else f"{tries} tries"
                 state = "solved" if right else "not yet"
                 told.append(f"{name} {state} ({times})")
-        title = f"{number:>2}  {title}"
-        rows.append((title, f"{solved} of {len(asked)}", ", ".join(told)))
+        count = f"{solved} of {len(asked)}"
+        rows.append((f"{number:>2}  {title}", count, ", ".join(told)))
     width = max(len(title) for title, *_ in rows)
     return "\n".join(f"{title:{width}}  {count:>7}  {told}".rstrip() for title, count, told in rows)
 
@@ -125,6 +125,8 @@ def solution(exercise: str, now: bool = False) -> str:
         Where there is no such exercise, or it was not tried often enough: the text says which.
     """
     lesson, _, number = exercise.partition(".")
+    if not (lesson + number).isdecimal():
+        raise LookupError(f"{exercise} is no exercise: give lesson and number, as 5.2")
     cells = json.loads(lessons_of([int(lesson)])[0].read_bytes())["cells"]
     count, checks = _exercises(cells)[exercise], read().get(exercise, {})
     if not count:

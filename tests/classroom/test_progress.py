@@ -79,11 +79,15 @@ def test_a_solution_is_told_after_three_tries_or_when_solved_or_at_once(
     run("a = b = 1", "a = b = 2", "a = b = 3", names="exercise-1-check")
     assert told(capsys, "solution", "5.1") == "a = 6\n"
     assert "there is no exercise 5.9" in told(capsys, "solution", "5.9")
+    assert "give lesson and number, as 5.2" in told(capsys, "solution", "five")
 
 
-@pytest.mark.parametrize("variable", ["PYTEST_CURRENT_TEST", "NBGRADER_EXECUTION"])
+@pytest.mark.parametrize(
+    "variable", ["PYTEST_CURRENT_TEST=yes", "NBGRADER_EXECUTION=yes", "AUTOKIT_PROGRESS="]
+)
 def test_nothing_is_kept_where_a_program_runs_the_lesson(kept: Path, variable: str):
-    run("a = b = 4", **{variable: "yes"})
+    name, _, value = variable.partition("=")
+    run("a = b = 4", **{name: value})
     assert not kept.exists()
 
 
