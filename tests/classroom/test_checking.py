@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import autokit as ak
-from autokit.classroom import check, check_function, choose, judge, predict
+from autokit.classroom import (
+    check,
+    check_engine,
+    check_function,
+    check_gradient,
+    check_graph,
+    choose,
+    judge,
+    predict,
+)
 
 floats = hnp.arrays(
     st.sampled_from([np.float32, np.float64]),
@@ -154,3 +165,18 @@ def test_each_other_wrong_answer_gets_the_next_hint_and_then_the_last(capsys: py
             check_function, answer, lambda x: 4 * x, 3.0, 5.0, gradients=False, hint=["one", "two"]
         )
         assert verdict.text.endswith(f"Hint: {hint}")
+
+
+@pytest.mark.parametrize("answer", [lambda *_: 1 / 0, len, {}, object(), "?", np.array([None]), int])
+@pytest.mark.parametrize(
+    "judging",
+    [
+        lambda answer: judge(check_function, answer, abs, 1.0, -2.0),
+        lambda answer: judge(check_gradient, lambda x: x * x, 3.0, derivative=answer),
+        lambda answer: judge(check_graph, answer, nodes=3),
+        lambda answer: judge(check_engine, answer),
+    ],
+    ids=["function", "gradient", "graph", "engine"],
+)
+def test_what_an_answer_does_stops_no_exercise(judging: Callable, answer: object):
+    assert judging(answer).text.startswith("Not yet")
