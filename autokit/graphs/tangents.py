@@ -115,7 +115,7 @@ class Tangents:
         else:
             local = self.words.local(node, edge, slope_of(along, sent))
             known = _changes(edge, local=local.value) if local.value else ()
-            told = f"How {node.name} changes with {source.name}: {local.sentence}."
+            told = f"{local.sentence}."
             formula = f"{slope} = {local.symbols}"
             self.script.step("local", "forward", told, formula, local.numbers, touched, known)
             if local.value:
