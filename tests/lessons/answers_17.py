@@ -40,7 +40,7 @@ ANSWERS = {
             'plus, times, exp, relu, exp_keeps = [4000 * k for k in (0, 2, 1, 1)] + ["output"]',
         ],
         wrong={
-            KEPT.replace("0, 8000", "4000, 8000"): "Which of the numbers tells that?",
+            KEPT.replace("0, 8000", "4000, 8000"): "Which of the numbers tell that?",
             KEPT.replace("0, 8000", "8000, 8000"): "Which of the numbers tell that?",
             KEPT.replace("8000", "4000"): "That serves one operand. And the other?",
             KEPT.replace("8000", "12000"): "Does any derivative contain the product?",
