@@ -89,7 +89,8 @@ SENTENCES: dict[str, tuple[Callable[[], ak.Tensor], list[str]]] = {
     "linear": (
         lambda: F.linear(rows, w, b),
         [
-            "Entry j of a row of rows gets the sum over all outputs i of the upstream gradient times w[i, j].",
+            "Entry j of a row of rows gets the sum over all outputs i of the upstream gradient "
+            "times w[i, j].",
             "Row i of the gradient of w is the upstream gradient of output i times the numbers of rows, "
             "summed over the 2 rows.",
             "The gradient of b is the upstream gradient, summed over the 2 rows.",
