@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 LESSONS = Path(__file__).parent.parent / "notebooks"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+SCREEN = 30
 ANSWERS = "\n## The answers\n"
 
 
@@ -56,27 +57,31 @@ def mark_slides(notebook: NotebookNode) -> None:
     """Mark each cell for ``jupyter nbconvert --to slides``.
 
     A heading begins a slide, and a picture has a screen to itself, below it. What is between comes step by
-    step. The learners' cells are left out: a talk asks the question, and the room answers.
+    step, and goes on below where a screen is full. The learners' cells are left out: a talk asks the
+    question, and the room answers.
     """
-    before = ""
+    used = 0
     for cell in notebook.cells:
-        told = slide_type(cell, before)
+        lines = height(cell)
+        if cell.id == "imports" or re.search("-(answer|check|setup)", cell.id):
+            told = "skip"
+        elif cell.cell_type == "markdown" and cell.source.startswith("#"):
+            told, used = "slide", lines
+        elif used + lines > SCREEN:
+            told, used = "subslide", lines
+        else:
+            told, used = "fragment", used + lines
         cell.metadata["slideshow"] = {"slide_type": told}
-        before = before if told == "skip" else "picture" if has_picture(cell) else "words"
 
 
-def slide_type(cell: NotebookNode, before: str) -> str:
-    """What a cell is in a talk, after one with a picture, or with words alone."""
-    if cell.cell_type == "markdown":
-        heading = cell.source.startswith("#")
-        return "slide" if heading else "subslide" if before == "picture" else "fragment"
-    if cell.id == "imports" or re.search("-(answer|check|setup)", cell.id):
-        return "skip"
-    return "subslide" if has_picture(cell) or before == "picture" else "fragment"
-
-
-def has_picture(cell: NotebookNode) -> bool:
-    return any("text/html" in output.get("data", {}) for output in cell.get("outputs", []))
+def height(cell: NotebookNode) -> int:
+    """About so many lines of a screen does a cell take; a picture takes all of them."""
+    outputs = cell.get("outputs", [])
+    if any("text/html" in output.get("data", {}) for output in outputs):
+        return SCREEN
+    printed = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
+    lines = "\n".join([cell.source, *printed]).splitlines()
+    return sum(1 + len(line) // 110 for line in lines) + 1
 
 
 # ---------------------------------------------------------------- the teacher's page

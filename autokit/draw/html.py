@@ -28,8 +28,11 @@ _UNSEEN = re.compile(
 )
 """What an image never shows."""
 
-_IN_A_WINDOW = "<style>.jp-WindowedPanel-outer .ak-moments{max-height:80vh;overflow:auto}</style>"
-"""In a notebook that is open, all moments together stay in its window."""
+_IN_A_WINDOW = (
+    "<style>.jp-WindowedPanel-outer .ak-moments{max-height:80vh;overflow:auto}"
+    ".reveal .ak-moments>*{margin:0}</style>"
+)
+"""In a notebook that is open, all moments together stay in its window; in a talk none moves sideways."""
 
 _ROOM = 190_000
 """So many characters of HTML; a story that takes more has fewer moments, and three at least."""

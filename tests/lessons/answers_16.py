@@ -69,10 +69,10 @@ ANSWERS = {
             "hessian_times = lambda f, x, v: torch.func.jvp(torch.func.grad(f), (x,), (v,))[1]",
         ],
         wrong={
-            hessian("return torch.autograd.grad((gradient * v).sum(), x)[0]", graph=""): "it was not recorded",
             hessian(
-                "return torch.autograd.grad((gradient.detach() * v).sum(), x)[0]"
-            ): "it was cut off",
+                "return torch.autograd.grad((gradient * v).sum(), x)[0]", graph=""
+            ): "it was not recorded",
+            hessian("return torch.autograd.grad((gradient.detach() * v).sum(), x)[0]"): "it was cut off",
             hessian("return gradient**2 * v"): "no square of the first",
             hessian("return gradient * v"): "That is the first derivative.",
             hessian("return torch.autograd.grad(gradient.sum(), x)[0] * v"): "before the second walk",
