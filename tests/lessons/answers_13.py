@@ -12,12 +12,6 @@ ONE_WALK = """def embed(tree):
 SHORT = """def embed(t):
     return words[t] if isinstance(t, str) else rules[t[0]](torch.hstack([embed(part) for part in t[1:]]))"""
 LAMBDA = "embed = lambda t: words[t] if t in words else rules[t[0]](torch.cat([*map(embed, t[1:])]))"
-MATCH = """def embed(tree):
-    match tree:
-        case str():
-            return words[tree]
-        case (rule, *parts):
-            return rules[rule](torch.cat([embed(part) for part in parts]))"""
 
 ANSWERS = {
     "guess": Answers(
@@ -57,7 +51,7 @@ ANSWERS = {
         },
     ),
     "exercise-3": Answers(
-        right=[ONE_WALK, SHORT, LAMBDA, MATCH],
+        right=[ONE_WALK, SHORT, LAMBDA],
         wrong={
             SHORT.replace("rules[t[0]]", 'rules["not" if t[0] == "not" else "and"]'): "a network of its own",
             SHORT.replace("rules[t[0]]", 'rules["and"]'): "a network of its own",
