@@ -271,7 +271,8 @@ def compare(answer: Any, expected: Any, tolerance: Tolerance = None) -> str:
         given = given.reshape(())
     if given.shape != wanted.shape:
         if isinstance(expected, tuple) and not given.ndim:
-            return f"({given}) is a number; a tuple of one number has a comma, ({given},)"
+            comma = f"; a tuple of one number has a comma, ({given},)" if wanted.size == 1 else ""
+            return f"({given}) is a number{comma}"
         size = isinstance(expected, tuple) and f"your tuple has {given.size} values, expected {wanted.size}"
         return size or f"the shape is {given.shape}, expected {wanted.shape}"
     precisions = [

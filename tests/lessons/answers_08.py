@@ -39,7 +39,7 @@ ANSWERS = {
             "power = -12": "But the weights of each layer",
             "power = -1": "add up, or multiply?",
             "power = -1.3": "add up, or multiply?",
-            "power = 0": "Then both would be equally large",
+            "power = 0": "10 to the power of 0 is 1: equally large",
             "power = 2.4e-17": "look again at what happened",
         },
     ),

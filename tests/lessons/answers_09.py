@@ -96,7 +96,7 @@ ANSWERS = {
             ): "You divide by N - 1",
             normalize_back("(g - g.sum(0) - normal * (g * normal).sum(0)) / spread"): "are sums",
             normalize_back("(g + g.mean(0) + normal * (g * normal).mean(0)) / spread"): "raise or lower",
-            normalize_back("g - g.mean(0) - normal * (g * normal).mean(0)"): "another mean) / spread",
+            normalize_back("g - g.mean(0) - normal * (g * normal).mean(0)"): "over a column, become means",
             normalize_back("(g - g.mean() - normal * (g * normal).mean()) / spread"): "Not yet",
             normalize_back("(g - g.mean(1) - normal) / spread"): "raises RuntimeError",
             normalize_back("normal"): "its argument g is not used",

@@ -24,7 +24,7 @@ ANSWERS = {
         wrong={
             "guess = 'a'": "A walk back begins at one result.",
             "guess = 'c'": "Count both.",
-            "guess = 'd'": "How many inputs are there?",
+            "guess = 'd'": "Nudging the knob takes two runs",
         },
     ),
     "exercise-1": Answers(

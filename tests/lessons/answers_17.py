@@ -30,7 +30,7 @@ ANSWERS = {
         right=['first_guess = "b"', 'first_guess = "B"', "first_guess = ['b']"],
         wrong={
             'first_guess = "a"': "the blue area of the chart",
-            'first_guess = "c"': "the grey area of the chart",
+            'first_guess = "c"': "of which they are a part",
         },
     ),
     "exercise-1": Answers(
