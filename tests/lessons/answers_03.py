@@ -90,7 +90,7 @@ ANSWERS = {
         wrong={
             'again = "a"': "What would become of the 30",
             'again = "b"': "What did 16 doublings cost it?",
-            'again = "c"': "look the same?",
+            'again = "c"': "Are these the same?",
         },
     ),
 }
