@@ -30,7 +30,7 @@ BUDGETS = {  # lines of code, without blanks, comments and docstrings
     "utils datasets transforms": 1600,
     "serialization": 800,
     "static": 3500,
-    "distributed": 100,
+    "distributed": 600,
     "graphs": 3100,
     "draw": 2900,
     "widgets plot debug": 2800,
@@ -161,7 +161,7 @@ def test_the_package_is_small() -> None:
 
 
 def test_the_tests_are_small() -> None:
-    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 25_500
+    assert sum(len(file.lines) for file in files(ROOT / "tests")) <= 26_400
 
 
 def test_there_are_few_files() -> None:

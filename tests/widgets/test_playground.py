@@ -201,6 +201,19 @@ def test_a_click_selects_and_the_arrow_follows_the_gradient(open_page: Callable[
     assert shown.locator.locator(".ak-shaft").get_attribute("d") != before
 
 
+COVERED = """(root) => [...root.querySelectorAll("g:has(> [data-lines]) > [data-part=line]")].map((line) => {
+  const { x, y } = line.getPointAtLength(line.getTotalLength() / 2);
+  return [...line.parentNode.querySelectorAll("rect")].map((each) => each.getBBox())
+    .some((box) => box.x < x && x < box.x + box.width && box.y < y && y < box.y + box.height);
+})"""
+
+
+def test_an_arrow_is_seen_between_the_two_lines_of_a_range(open_page: Callable[..., Any]) -> None:
+    (shown,) = show(open_page(), ak.playground(lambda a: (a * ak.arange(400.0)).sum(), a=(1, 2)))
+    covered = shown.locator.evaluate(COVERED)
+    assert covered and not any(covered)
+
+
 def test_tab_leads_to_all_and_shows_where_it_is(open_page: Callable[..., Any]) -> None:
     page, places = open_page(), set()
     show(page, make())

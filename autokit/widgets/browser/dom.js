@@ -27,6 +27,15 @@ const LINES = [-9, 9.5]; // as autokit.draw.svg has them: the arrow runs between
 /** Where the lines of a text of the picture stand. @param {Element} text @param {number} y */
 export const baselines = (text, y) => (text.hasAttribute("data-lines") ? LINES.map((by) => y + by) : [y]);
 
+/** A ground for the text on a line, so that the line does not run through its gaps.
+ * @param {Element} text */
+export function plates(text) {
+  const [x, y, wide, size] = ["x", "y", "data-width", "font-size"]
+    .map((name) => Number(text.getAttribute(name)));
+  return baselines(text, y).map((at) => s("rect", { "data-part": "plate", x: x - wide / 2 - 2,
+    y: at - size, width: wide + 4, height: 1.3 * size, rx: 3 }));
+}
+
 /** Words of the picture: a range stands in two lines where the text may have them.
  * @param {Element} text @param {string} words */
 export function write(text, words) {

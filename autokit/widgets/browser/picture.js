@@ -6,7 +6,7 @@
  */
 
 import { makeCamera } from "./camera.js";
-import { h, listening, s, write } from "./dom.js";
+import { h, listening, plates, write } from "./dom.js";
 import { drawingOf } from "./drawing.js";
 import { heldBy } from "./folds.js";
 import { zoomButtons } from "./parts.js";
@@ -45,11 +45,7 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
       fold.setAttribute("data-node", `n${heldBy(fold.getAttribute("data-holds") ?? "").at(-1)}`);
     stage.replaceChildren(svg);
     drawn.clear();
-    for (const flow of svg.querySelectorAll('[data-field="flow"]')) {
-      // A ground for the number on a line, so that the line does not run through its gaps.
-      flow.before(s("rect", { class: "ak-plate", y: Number(flow.getAttribute("y")) - 12, height: 16,
-            rx: 4 }));
-    }
+    for (const flow of svg.querySelectorAll('[data-field="flow"]')) flow.before(...plates(flow));
     elements = new Map([...svg.querySelectorAll("[data-element]")]
       .map((group) => [group.getAttribute("data-element") ?? "", group]));
     camera = makeCamera(svg, stage, paper, () => ({ must: whole ? [] : attended() }),
@@ -79,11 +75,6 @@ export function makePicture(markup, name, onSelect, signal, whole = false) {
           if (value === undefined) continue;
           write(text, String(value ?? ""));
           text.setAttribute("data-sign", flowOf(value).sign);
-          const plate = text.previousElementSibling;
-          if (!plate?.matches(".ak-plate")) continue;
-          const wide = text.textContent ? 6.6 * text.textContent.length + 6 : 0;
-          plate.setAttribute("x", String(Number(text.getAttribute("x")) - wide / 2));
-          plate.setAttribute("width", String(wide));
         }
         for (const part of group.querySelectorAll('g[data-part$="-heatmap"]'))
           part.removeAttribute("display");

@@ -6,7 +6,7 @@
  */
 
 import { makeCamera } from "./camera.js";
-import { baselines, h, prefersStillness, s, write } from "./dom.js";
+import { h, plates, prefersStillness, s, write } from "./dom.js";
 import { drawingOf } from "./drawing.js";
 import { makeFolds } from "./folds.js";
 import { makeMotion } from "./motion.js";
@@ -53,15 +53,6 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   let lit = /** @type {string[]} */ ([]);
   let overview = true; // at the start, at the turn and at the end all of the graph is shown
   let marked = "";
-
-  /** A ground for the text on a line, so that the line does not run through its gaps.
-   * @param {Element} text */
-  function plates(text) {
-    const [x, y, wide, size] = ["x", "y", "data-width", "font-size"]
-      .map((name) => Number(text.getAttribute(name)));
-    return baselines(text, y).map((at) => s("rect", { "data-part": "plate", x: x - wide / 2 - 2,
-      y: at - size, width: wide + 4, height: 1.3 * size, rx: 3 }));
-  }
 
   /** The arrowhead of the way back, at the line's beginning, and what fills the room of the other arrowhead.
    * @param {SVGPathElement} line @param {Element | null} arrow */
