@@ -151,6 +151,7 @@ doors.compare = _imported_later("widgets.compare", "compare")
 doors.passes = _imported_later("widgets.compare", "Stages")
 doors.debugger = _imported_later("widgets.session", "Debugger")
 doors.terminal = _imported_later("debug.terminal", "ask")
+doors.distributed = lambda name: getattr(import_module("autokit.distributed"), name)
 doors.compiled = _imported_later("static.step", "compile")
 doors.dot, doors.save = _imported_later("draw.dot", "dot"), _imported_later("widgets.export", "save")
 for _name in ("detect_anomaly", "set_detect_anomaly"):

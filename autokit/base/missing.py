@@ -19,6 +19,7 @@ INSTEAD = {
     r"torch\.(fft|stft|istft|signal|\w+_window)": "numpy.fft, on x.numpy()",
     r".*\.bfloat16": "x.half(), or x.float()",
     r".*\.(nested|nested_tensor|jagged)": "padding, as in nn.utils.rnn.pad_sequence",
+    r"torch\.distributed\.\w+": "one group of all ranks, and the collectives of torch.distributed",
     r".*(parallel|Distributed|SyncBatchNorm|distributed).*": "one process",
     r".*\.(mps|xpu|ipu|mtia|xla|hpu|vulkan|cpu)": 'device="cpu" or device="cuda"',
     r"torch\.(onnx|export|fx|compiler|ao|overrides)": "the function as it is",

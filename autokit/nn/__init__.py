@@ -15,6 +15,7 @@ from autokit.nn import (
     loss,
     normalization,
     padding,
+    parallel,
     pooling,
     recurrent,
     resampling,
@@ -41,7 +42,7 @@ from autokit.nn.transformer import *  # noqa: F403
 
 __getattr__ = absent("torch.nn")
 
-__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "utils"]
+__all__ = ["Buffer", "Module", "Parameter", "functional", "init", "parallel", "utils"]
 __all__ += activation.__all__
 __all__ += attention.__all__
 __all__ += container.__all__

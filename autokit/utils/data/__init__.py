@@ -9,7 +9,10 @@ tensor([0., 1.]) tensor([0, 1])
 tensor([2., 3.]) tensor([2, 3])
 """
 
+from typing import Any
+
 from autokit.base.missing import absent
+from autokit.utils.data import distributed
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.dataset import (
@@ -30,13 +33,19 @@ from autokit.utils.data.sampler import (
 )
 from autokit.utils.data.worker import get_worker_info
 
-__getattr__ = absent("torch.utils.data")
+_absent = absent("torch.utils.data")
+
+
+def __getattr__(name: str) -> Any:
+    return distributed.DistributedSampler if name == "DistributedSampler" else _absent(name)
+
 
 __all__ = [
     "BatchSampler",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",

@@ -1,0 +1,52 @@
+"""Programs on several ranks, started by the mpiexec that the extra ``parallel`` brings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+from tests.support import ROOT, require
+
+require("mpi4py")
+
+
+def lives(pid: int | str) -> bool:
+    """Whether there is a process of that number, which has not ended."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return psutil.Process(int(pid)).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def run(count: int, program: str, *arguments: str, limit: float = 60) -> subprocess.CompletedProcess[str]:
+    """Run ``program``, a file beside this one, on ``count`` ranks, one thread each.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds after which the test fails.
+    """
+    folder = Path(sys.executable).parent
+    mpiexec = shutil.which("mpiexec", path=f"{folder}{os.pathsep}{os.environ['PATH']}")
+    assert mpiexec, "the wheel of mpich brings mpiexec"
+    file = Path(__file__).parent / "programs" / program
+    return subprocess.run(
+        [mpiexec, "-n", str(count), sys.executable, str(file), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=limit,
+        check=False,
+    )
+
+
+def passes(count: int, program: str, *arguments: str) -> str:
+    """What ``program`` prints on ``count`` ranks; it must succeed on all."""
+    done = run(count, program, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
