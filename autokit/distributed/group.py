@@ -173,6 +173,7 @@ def _end_all(kind: type[BaseException], error: BaseException, trace: TracebackTy
     told = "".join(traceback.format_exception(kind, error, trace))
     sys.stdout.flush()
     print(f"Rank {_group.rank} of {_group.size} ends all ranks:\n{told}", end="", file=sys.stderr, flush=True)
+    time.sleep(0.3)  # mpiexec drops what it has not read when a rank aborts
     _group.mpi.COMM_WORLD.Abort(1)
 
 

@@ -16,6 +16,9 @@ from tests.support import ROOT, require
 require("mpi4py")
 
 
+PROGRAMS = Path(__file__).parent / "programs"
+
+
 def lives(pid: int | str) -> bool:
     """Whether there is a process of that number, which has not ended."""
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -23,8 +26,10 @@ def lives(pid: int | str) -> bool:
     return False
 
 
-def run(count: int, program: str, *arguments: str, limit: float = 60) -> subprocess.CompletedProcess[str]:
-    """Run ``program``, a file beside this one, on ``count`` ranks, one thread each.
+def run(
+    count: int, program: str, *arguments: str, limit: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``program``, a file of :data:`PROGRAMS`, on ``count`` ranks, one thread each.
 
     Parameters
     ----------
@@ -34,10 +39,9 @@ def run(count: int, program: str, *arguments: str, limit: float = 60) -> subproc
     folder = Path(sys.executable).parent
     mpiexec = shutil.which("mpiexec", path=f"{folder}{os.pathsep}{os.environ['PATH']}")
     assert mpiexec, "the wheel of mpich brings mpiexec"
-    file = Path(__file__).parent / "programs" / program
     return subprocess.run(
-        [mpiexec, "-n", str(count), sys.executable, str(file), *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        [mpiexec, "-n", str(count), sys.executable, str(PROGRAMS / program), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,
         text=True,
         timeout=limit,
@@ -45,8 +49,8 @@ def run(count: int, program: str, *arguments: str, limit: float = 60) -> subproc
     )
 
 
-def passes(count: int, program: str, *arguments: str) -> str:
+def passes(count: int, program: str, *arguments: str, **environment: str) -> str:
     """What ``program`` prints on ``count`` ranks; it must succeed on all."""
-    done = run(count, program, *arguments)
+    done = run(count, program, *arguments, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
