@@ -48,7 +48,7 @@ terminal: Callable[..., None] = _closed
 """A terminal that asks how a run of a session is to go on."""
 
 distributed: Callable[[str], Any] = _closed
-"""A class of ``autokit.distributed``, by its name."""
+"""A class or a function of ``autokit.distributed``, by its name."""
 
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""

@@ -17,7 +17,6 @@ tensor([1., 1.])
 from autokit.base.missing import absent
 from autokit.distributed.collectives import (
     ReduceOp,
-    Work,
     all_gather,
     all_reduce,
     broadcast,
@@ -35,15 +34,12 @@ from autokit.distributed.group import (
     is_available,
     is_initialized,
 )
-from autokit.distributed.sampler import DistributedSampler
 
 __getattr__ = absent("torch.distributed")
 
 __all__ = [
     "DistributedDataParallel",
-    "DistributedSampler",
     "ReduceOp",
-    "Work",
     "all_gather",
     "all_reduce",
     "barrier",

@@ -6,7 +6,7 @@ They are PyTorch's: results are written into the tensors that are given, and no 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -33,29 +33,7 @@ class ReduceOp(Enum):
     AVG = "AVG"
 
 
-class Work:
-    """A collective that has begun; nothing may read or change its tensors before :meth:`wait`."""
-
-    def __init__(self, group: Group, request: Any, call: str, finish: Callable[[], None]) -> None:
-        self._group, self._request, self._call, self._finish = group, request, call, finish
-        self._done = False
-
-    def is_completed(self) -> bool:
-        """Whether the arrays have arrived."""
-        return self._done or self._request.Test()
-
-    def wait(self) -> bool:
-        """Wait for the others, and write the result into the tensors."""
-        if not self._done:
-            self._group.wait(self._request, self._call)
-            self._finish()
-            self._done = True
-        return True
-
-
-def all_reduce(
-    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: None = None, async_op: bool = False
-) -> Work | None:
+def all_reduce(tensor: Tensor, op: ReduceOp = ReduceOp.SUM) -> None:
     """Put into ``tensor``, on every rank, the sum of all ranks' tensors, element by element.
 
     Parameters
@@ -64,10 +42,6 @@ def all_reduce(
         Of the same shape and dtype on every rank; it is overwritten.
     op : ReduceOp
         ``SUM``, ``PRODUCT``, ``MIN``, ``MAX``, or ``AVG``, the mean, of floating point numbers alone.
-    group : None
-        All ranks; there are no smaller groups.
-    async_op : bool
-        Return at once, with a :class:`Work` to wait for.
 
     Raises
     ------
@@ -84,67 +58,56 @@ def all_reduce(
     >>> dist.destroy_process_group()
     """
     call = f"all_reduce({op}) of {_told(tensor)}"
-    ranks = _begin(call, group, tensor)
+    ranks = _begin(call, tensor)
     operation, buffer = _operation(op, tensor, ranks), _host(tensor)
-    request = ranks.data.Iallreduce(ranks.mpi.IN_PLACE, buffer, operation)
-    return _work(ranks, request, call, lambda: _write(tensor, _mean(buffer, op, ranks)), async_op)
+    ranks.wait(ranks.data.Iallreduce(ranks.mpi.IN_PLACE, buffer, operation), call)
+    _write(tensor, _mean(buffer, op, ranks))
 
 
-def broadcast(tensor: Tensor, src: int, group: None = None, async_op: bool = False) -> Work | None:
+def broadcast(tensor: Tensor, src: int) -> None:
     """Put into ``tensor``, on every rank, that of rank ``src``."""
     call = f"broadcast(src={src}) of {_told(tensor)}"
-    ranks = _begin(call, group, tensor)
+    ranks = _begin(call, tensor)
     _refuse_rank("src", src, ranks)
     buffer = _host(tensor)
-    return _work(ranks, ranks.data.Ibcast(buffer, src), call, lambda: _write(tensor, buffer), async_op)
+    ranks.wait(ranks.data.Ibcast(buffer, src), call)
+    _write(tensor, buffer)
 
 
-def all_gather(
-    tensor_list: Sequence[Tensor], tensor: Tensor, group: None = None, async_op: bool = False
-) -> Work | None:
+def all_gather(tensor_list: Sequence[Tensor], tensor: Tensor) -> None:
     """Put into ``tensor_list``, on every rank, the tensors of all ranks: one for each, of the same shape."""
     call = f"all_gather of {_told(tensor)} into {_told(*tensor_list)}"
-    ranks = _begin(call, group, tensor, *tensor_list)
+    ranks = _begin(call, tensor, *tensor_list)
     _refuse_list("tensor_list", tensor_list, tensor, ranks)
     sent = _host(tensor)
     arrived = np.empty((ranks.size, *sent.shape), sent.dtype)
-
-    def finish() -> None:
-        for each, array in zip(tensor_list, arrived):
-            _write(each, array)
-
-    return _work(ranks, ranks.data.Iallgather(sent, arrived), call, finish, async_op)
+    ranks.wait(ranks.data.Iallgather(sent, arrived), call)
+    for each, array in zip(tensor_list, arrived):
+        _write(each, array)
 
 
-def reduce_scatter(
-    output: Tensor,
-    input_list: Sequence[Tensor],
-    op: ReduceOp = ReduceOp.SUM,
-    group: None = None,
-    async_op: bool = False,
-) -> Work | None:
+def reduce_scatter(output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = ReduceOp.SUM) -> None:
     """Put into ``output``, on rank ``r``, the sum over all ranks of their ``input_list[r]``."""
     call = f"reduce_scatter({op}) of {_told(*input_list)} into {_told(output)}"
-    ranks = _begin(call, group, output, *input_list)
+    ranks = _begin(call, output, *input_list)
     _refuse_list("input_list", input_list, output, ranks)
     operation = _operation(op, output, ranks)
     sent, arrived = np.stack([_host(each) for each in input_list]), _host(output)
-    request = ranks.data.Ireduce_scatter_block(sent, arrived, operation)
-    return _work(ranks, request, call, lambda: _write(output, _mean(arrived, op, ranks)), async_op)
+    ranks.wait(ranks.data.Ireduce_scatter_block(sent, arrived, operation), call)
+    _write(output, _mean(arrived, op, ranks))
 
 
-def send(tensor: Tensor, dst: int, group: None = None, tag: int = 0) -> None:
+def send(tensor: Tensor, dst: int) -> None:
     """Send ``tensor`` to rank ``dst``, which calls :func:`recv`."""
     call = f"send(dst={dst}) of {_told(tensor)}"
-    ranks = _checked(call, group, tensor)
+    ranks = _checked(call, tensor)
     _refuse_rank("dst", dst, ranks)
     sent = _host(tensor)
-    requests = [ranks.data.Isend(_head(tensor), dst, tag), ranks.data.Isend(sent, dst, tag)]
-    for request in requests:
+    for request in [ranks.data.Isend(_head(tensor), dst), ranks.data.Isend(sent, dst)]:
         ranks.wait(request, call)
 
 
-def recv(tensor: Tensor, src: int | None = None, group: None = None, tag: int = 0) -> int:
+def recv(tensor: Tensor, src: int | None = None) -> int:
     """Put into ``tensor`` what rank ``src`` sends, or whoever sends first; return who it was.
 
     Raises
@@ -153,15 +116,14 @@ def recv(tensor: Tensor, src: int | None = None, group: None = None, tag: int = 
         If the tensor that comes has another shape or dtype.
     """
     call = f"recv(src={src}) of {_told(tensor)}"
-    ranks = _checked(call, group, tensor)
+    ranks = _checked(call, tensor)
     if src is not None:
         _refuse_rank("src", src, ranks)
     head, status = np.empty_like(_head(tensor)), ranks.mpi.Status()
-    request = ranks.data.Irecv(head, ranks.mpi.ANY_SOURCE if src is None else src, tag)
-    ranks.wait(request, call, status)
+    ranks.wait(ranks.data.Irecv(head, ranks.mpi.ANY_SOURCE if src is None else src), call, status)
     fits, source = (head == _head(tensor)).all(), status.Get_source()
     arrived = np.empty_like(_host(tensor)) if fits else np.empty(head[1], np.uint8)
-    ranks.wait(ranks.data.Irecv(arrived, source, tag), call)
+    ranks.wait(ranks.data.Irecv(arrived, source), call)
     if not fits:
         raise RuntimeError(
             f"{call}: rank {source} sends a tensor of another shape or dtype, of {head[1]:,} bytes; "
@@ -180,15 +142,13 @@ def _told(*tensors: Tensor) -> str:
     return ("" if len(tensors) == 1 else f"{len(tensors)} × ") + ", ".join(kinds)
 
 
-def _begin(call: str, group: None, *tensors: Tensor) -> Group:
+def _begin(call: str, *tensors: Tensor) -> Group:
     """The ranks, when all have come to this call."""
     current(call).agree(call)
-    return _checked(call, group, *tensors)
+    return _checked(call, *tensors)
 
 
-def _checked(call: str, group: None, *tensors: Tensor) -> Group:
-    if group is not None:
-        raise ValueError(f"{call}: group= is left out; there is one group, of all ranks")
+def _checked(call: str, *tensors: Tensor) -> Group:
     for tensor in tensors:
         if tensor.array.dtype.name not in _CARRIED:
             raise TypeError(f"{call}: MPI has no such numbers; convert the tensor, as by .float()")
@@ -245,11 +205,3 @@ def _write(tensor: Tensor, array: np.ndarray) -> None:
     if array is not tensor.array:
         tensor.array[...] = beside(array, tensor.array)
     mark_changed(tensor)
-
-
-def _work(ranks: Group, request: Any, call: str, finish: Callable[[], None], async_op: bool) -> Work | None:
-    work = Work(ranks, request, call, finish)
-    if async_op:
-        return work
-    work.wait()
-    return None

@@ -9,10 +9,7 @@ tensor([0., 1.]) tensor([0, 1])
 tensor([2., 3.]) tensor([2, 3])
 """
 
-from typing import Any
-
 from autokit.base.missing import absent
-from autokit.utils.data import distributed
 from autokit.utils.data.collate import default_collate, default_convert
 from autokit.utils.data.dataloader import DataLoader
 from autokit.utils.data.dataset import (
@@ -23,6 +20,7 @@ from autokit.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
+from autokit.utils.data.distributed import DistributedSampler
 from autokit.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -33,12 +31,7 @@ from autokit.utils.data.sampler import (
 )
 from autokit.utils.data.worker import get_worker_info
 
-_absent = absent("torch.utils.data")
-
-
-def __getattr__(name: str) -> Any:
-    return distributed.DistributedSampler if name == "DistributedSampler" else _absent(name)
-
+__getattr__ = absent("torch.utils.data")
 
 __all__ = [
     "BatchSampler",
