@@ -49,8 +49,7 @@ class Stages(Live):
         stages = [("as traced", "", graph), *[(each.name, each.words, each.after) for each in done]]
         self._fold = readable_fold(graph)
         self._drawn = [after.picture(self._fold) for *_, after in stages]
-        shown = [_stage(*stage, self._fold, drawn) for stage, drawn in zip(stages, self._drawn)]
-        self.set_trait("_graphs", shown)
+        self._set(_graphs=[_stage(*stage, self._fold, drawn) for stage, drawn in zip(stages, self._drawn)])
         self.chosen = len(done)
 
     def still(self) -> dict[str, Any]:
@@ -101,11 +100,8 @@ class Compare(Stages):
             f"bytes at a time; the static graph keeps {self._plan.size:,} bytes from the start to the end."
         )
         edges = [(each.element, f"n{each.source}", f"n{each.target}") for each in self._drawn[0].edges]
-        self.set_trait("_edges", edges)
-        self.set_trait("_size", self._plan.size)
-        self.set_trait("_moments", moments)
-        self.set_trait("_sentence", words)
-        self.set_trait("_times", _times(step, plan, arrays, args, kwargs))
+        times = _times(step, plan, arrays, args, kwargs)
+        self._set(_edges=edges, _size=self._plan.size, _moments=moments, _sentence=words, _times=times)
 
     def still(self) -> dict[str, Any]:
         """Both graphs, and the plan of the static one's memory; no times, which differ from run to run."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, figure_if_any, finite_numbers, live_css, still_bundle
+from autokit.widgets.live import Playing, chosen, figure_if_any, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from autokit.widgets.saving import Picture
 
 
-class Descent(Live):
+class Descent(Playing):
     """Plays how optimizers descend.  Made by :func:`descent`; it runs in the browser, without the kernel.
 
     Attributes
@@ -49,9 +48,6 @@ class Descent(Live):
     _css = live_css()
 
     start: traitlets.List[Any] = traitlets.List(traitlets.Float()).tag(sync=True)
-    step = traitlets.Int(0).tag(sync=True)
-    playing = traitlets.Bool(False).tag(sync=True)
-    speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     _descents = traitlets.Dict(read_only=True).tag(sync=True)
 
@@ -64,12 +60,8 @@ class Descent(Live):
         for name, value in traits.items():
             setattr(self, name, value)
 
-    def seek(self, step: int) -> None:
-        """Show ``step``; a negative one counts from the end."""
-        step, count = operator.index(step), self.descents.steps + 1
-        if not -count <= step < count:
-            raise IndexError(f"step {step} is out of range for ways of {self.descents.steps} steps")
-        self.step = step % count
+    def _count(self) -> int:
+        return self.descents.steps + 1
 
     def figure(self, step: int = -1) -> Figure:
         """The ways up to ``step`` as a matplotlib figure."""
@@ -129,10 +121,8 @@ class Descent(Live):
     def _table(self, step: int) -> Table:
         rows = []
         for path in self.descents.paths:
-            (x, y), slopes = path.points[step], path.gradients[step]
-            rows.append(
-                (path.name, number(x), number(y), number(path.losses[step]), number(math.hypot(*slopes)))
-            )
+            told = *path.points[step], path.losses[step], math.hypot(*path.gradients[step])
+            rows.append((path.name, *map(number, told)))
         head = ("optimizer", *self.descents.names, "loss", "gradient norm")
         return Table(f"Step {step} of {self.descents.steps}", head, tuple(rows))
 
@@ -162,18 +152,9 @@ class Descent(Live):
             raise traitlets.TraitError(f"start is two numbers, got {place}")
         return [max(low, min(at, high)) for at, (low, high) in zip(place, self.descents.ends)]
 
-    @traitlets.validate("step")
-    def _stay_within(self, proposal: Any) -> int:
-        # A linked slider may overshoot, so a step out of range is taken to the nearest end.
-        return int(max(0, min(proposal["value"], self.descents.steps)))
-
     @traitlets.validate("selected")
     def _select_a_way(self, proposal: Any) -> str:
-        name: str = proposal["value"]
-        known = [path.name for path in self.descents.paths]
-        if name and name not in known:
-            raise traitlets.TraitError(f"selected names no optimizer: {name!r}; there are {', '.join(known)}")
-        return name
+        return chosen(proposal["value"], {path.name: path.name for path in self.descents.paths}, "optimizer")
 
 
 def descent(

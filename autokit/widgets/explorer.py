@@ -16,7 +16,7 @@ from autokit.graphs.exploration import Exploration, Explored, Spread, explore_la
 from autokit.graphs.layers import shapes_text, tree_lines
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
-from autokit.widgets.live import Live, live_css, still_bundle
+from autokit.widgets.live import Live, chosen, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ class Explorer(Live):
         self.exploration = exploration
         super().__init__()
         self._scene = draw.scene(exploration.graph)
-        self.set_trait("_layers", [_told(each) for each in exploration.layers])
-        self.set_trait("_modules", [node.module for node in exploration.graph.nodes])
-        self.set_trait("_svg", draw.svg(self._scene))
+        modules = [node.module for node in exploration.graph.nodes]
+        layers = list(map(_told, exploration.layers))
+        self._set(_layers=layers, _modules=modules, _svg=draw.svg(self._scene))
         for name, value in traits.items():
             setattr(self, name, value)
 
@@ -71,28 +71,19 @@ class Explorer(Live):
 
     def _table(self) -> Table:
         rows, layers = [], [each.layer for each in self.exploration.layers]
-        for place, (each, layer) in enumerate(zip(self.exploration.layers, layers)):
-            rows.append(
-                (
-                    tree_lines(layers, place)
-                    + (f"{layer.name}: {layer.kind}" if layer.depth else layer.kind),
-                    shapes_text(layer.outputs),
-                    f"{layer.parameters:,}" if layer.parameters else "",
-                    _in_short(each.activation),
-                    _in_short(each.gradient),
-                )
-            )
+        for place, each in enumerate(self.exploration.layers):
+            layer = each.layer
+            name = f"{layer.name}: {layer.kind}" if layer.depth else layer.kind
+            count = f"{layer.parameters:,}" if layer.parameters else ""
+            spreads = _in_short(each.activation), _in_short(each.gradient)
+            rows.append((tree_lines(layers, place) + name, shapes_text(layer.outputs), count, *spreads))
         head = ("module", "output", "parameters", "activations", "gradients")
         return Table(f"What one input does in {self.exploration.layers[0].layer.kind}", head, tuple(rows))
 
     @traitlets.validate("selected")
     def _select_a_module(self, proposal: Any) -> str:
-        path: str = proposal["value"]
-        known = [each.layer.path for each in self.exploration.layers]
-        if path not in known:
-            some = ", ".join(map(repr, known[1:9])) + (", …" if len(known) > 9 else "")
-            raise traitlets.TraitError(f"selected names no module: {path!r}; there are {some}")
-        return path
+        paths = [each.layer.path for each in self.exploration.layers[1:]]
+        return chosen(proposal["value"], {path: repr(path) for path in paths}, "module")
 
 
 def explore(
@@ -149,26 +140,16 @@ def _told(each: Explored) -> dict[str, Any]:
         facts.append(("Multiply-adds", f"{layer.multiply_adds:,}"))
     if layer.shared:
         facts.append(("The same as", layer.shared))
+    weights = []
+    for one in each.weights:
+        gradient = "—" if one.gradient_norm is None else number(one.gradient_norm)
+        weights.append([one.name, shape_text(one.shape), number(one.norm), gradient])
+    spreads = {"Activations": each.activation, "Gradients": each.gradient}
     return {
-        "path": layer.path,
-        "name": layer.name,
-        "kind": layer.kind,
-        "depth": layer.depth,
+        **{name: getattr(layer, name) for name in ("path", "name", "kind", "depth")},
         "facts": [list(fact) for fact in facts if fact[1]],
-        "spreads": [
-            {"title": title, **_spread(spread)}
-            for title, spread in (("Activations", each.activation), ("Gradients", each.gradient))
-            if spread is not None
-        ],
-        "weights": [
-            [
-                w.name,
-                shape_text(w.shape),
-                number(w.norm),
-                "—" if w.gradient_norm is None else number(w.gradient_norm),
-            ]
-            for w in each.weights
-        ],
+        "spreads": [{"title": title, **_spread(found)} for title, found in spreads.items() if found],
+        "weights": weights,
     }
 
 

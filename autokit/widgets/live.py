@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import anywidget
+import traitlets
 
 from autokit.draw.escape import xml
 from autokit.widgets.reruns import take_the_place
@@ -54,6 +56,14 @@ def finite_numbers(values: Iterable[float]) -> list[float | None]:
     return [None if finite(value) is None else float(f"{value:.6g}") for value in values]
 
 
+def chosen(name: str, known: Mapping[str, str], what: str) -> str:
+    """``name``, if it is empty or one of the ``known``, which an error shows as they stand there."""
+    if name and name not in known:
+        some = ", ".join([*known.values()][:8]) + (", …" if len(known) > 8 else "")
+        raise traitlets.TraitError(f"selected names no {what}: {name!r}; there are {some}")
+    return name
+
+
 class Live(anywidget.AnyWidget):
     """A widget with a still: a subclass says what the still is, what pictures it has, and how it prints."""
 
@@ -86,6 +96,12 @@ class Live(anywidget.AnyWidget):
         """
         save(self, path, **options)
 
+    def _set(self, **values: Any) -> None:
+        """Set traits, read-only ones too, and tell the browser of all of them at once."""
+        with self.hold_sync():
+            for name, value in values.items():
+                self.set_trait(name, value)
+
     def _pictures(self) -> list[Picture]:
         """What the still shows, from top to bottom: each an SVG of ours, or a figure of matplotlib."""
         raise NotImplementedError
@@ -110,3 +126,33 @@ class Live(anywidget.AnyWidget):
         display(self.still(), raw=True)  # type: ignore[no-untyped-call]
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": ""}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+
+
+class Playing(Live):
+    """A widget that stands on a step, and plays on from there; a subclass says how many steps there are."""
+
+    step = traitlets.Int(0).tag(sync=True)
+    playing = traitlets.Bool(False).tag(sync=True)
+    speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
+
+    def _count(self) -> int:
+        raise NotImplementedError
+
+    def seek(self, step: int) -> None:
+        """Show ``step``; a negative one counts from the end, as in ``Timeline.state``."""
+        step, count = operator.index(step), self._count()
+        if not -count <= step < count:
+            raise IndexError(f"step {step} is out of range: there are {count} steps")
+        self.step = step % count
+
+    @traitlets.validate("step")
+    def _stay_within(self, proposal: Any) -> int:
+        # A linked slider may overshoot, so a step out of range is taken to the nearest end.
+        return int(max(0, min(proposal["value"], self._count() - 1)))
+
+    @traitlets.validate("speed")
+    def _play_at_a_speed(self, proposal: Any) -> float:
+        speed: float = proposal["value"]
+        if math.isnan(speed):  # no bound refuses it
+            raise traitlets.TraitError("speed must be a number from 0.1 to 10, not nan")
+        return speed

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +15,7 @@ from autokit.graphs.story import tell
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
 from autokit.widgets.export import save
-from autokit.widgets.live import Live
+from autokit.widgets.live import Playing, chosen
 from autokit.widgets.payload import payload, pictured
 from autokit.widgets.script import player_css, player_js
 from autokit.widgets.still import in_its_place
@@ -34,7 +32,7 @@ ELEMENTS_AT_ONCE = 1024
 """How many elements of a tensor a browser is told when it asks."""
 
 
-class Player(Live):
+class Player(Playing):
     """Plays a timeline: forward in topological order, then the gradients' way back.
 
     It runs in the browser: the kernel is told where the player stands and may
@@ -78,10 +76,7 @@ class Player(Live):
     _esm = player_js()
     _css = player_css()
 
-    step = traitlets.Int(0).tag(sync=True)
-    playing = traitlets.Bool(False).tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
-    speed = traitlets.Float(1.0, min=0.1, max=10.0).tag(sync=True)
     grain = traitlets.Enum(("fine", "coarse"), "fine").tag(sync=True)
     _opened = traitlets.List(traitlets.Unicode(), read_only=True).tag(sync=True)
     _timeline = traitlets.Dict(read_only=True).tag(sync=True)
@@ -100,8 +95,7 @@ class Player(Live):
         super().__init__()
         self.on_msg(self._answer)
         self._picture = {name: traits.pop(name) for name in PICTURE if name in traits}
-        for name, value in payload(timeline, **self._picture).items():
-            self.set_trait(name, value)
+        self._set(**payload(timeline, **self._picture))
         for name, value in traits.items():
             setattr(self, name, value)
 
@@ -115,12 +109,8 @@ class Player(Live):
         """Stop playing, and stay where the player stands."""
         self.playing = False
 
-    def seek(self, step: int) -> None:
-        """Show ``step``; a negative one counts from the end, as in ``Timeline.state``."""
-        step, count = operator.index(step), len(self.timeline)
-        if not -count <= step < count:
-            raise IndexError(f"step {step} is out of range for a timeline of {count} steps")
-        self.step = step % count
+    def _count(self) -> int:
+        return len(self.timeline)
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
         """Write what is played to ``path``: ``.html`` plays offline; else as ``Graph.save``."""
@@ -156,10 +146,7 @@ class Player(Live):
         """Draw the picture with these folds open, and all others closed, for the room that it has."""
         options = {**self._picture, "opened": folds, "room": self._room, "legend": False}
         drawn = pictured(draw.scene(self.timeline, **options), self.timeline)
-        with self.hold_sync():
-            self.set_trait("_opened", folds)
-            self.set_trait("_shortened", drawn["_shortened"])
-            self.set_trait("_svg", drawn["_svg"])
+        self._set(_opened=folds, **drawn)
 
     def _told(self, element: str, field: str, place: int, wants_sum: bool) -> dict[str, Any]:
         node = next((node for node in self.timeline.graph.nodes if node.element == element), None)
@@ -177,17 +164,9 @@ class Player(Live):
         return {"values": [number(value) for value in values], "told": "" if len(values) else NOT_TOLD}
 
     @traitlets.validate("step")
-    def _stand_on_a_stop(self, proposal: Any) -> int:
-        # A linked slider may overshoot, so a step out of range is taken to the nearest end.
-        step = max(0, min(proposal["value"], len(self.timeline) - 1))
+    def _stay_within(self, proposal: Any) -> int:
+        step = super()._stay_within(proposal)
         return self._chapter_end(step) if self.grain == "coarse" else step
-
-    @traitlets.validate("speed")
-    def _play_at_a_speed(self, proposal: Any) -> float:
-        speed: float = proposal["value"]
-        if math.isnan(speed):  # no bound refuses it
-            raise traitlets.TraitError("speed must be a number from 0.1 to 10, not nan")
-        return speed
 
     @traitlets.observe("grain")
     def _stand_on_a_chapter(self, change: Any) -> None:
@@ -196,12 +175,8 @@ class Player(Live):
 
     @traitlets.validate("selected")
     def _select_a_node(self, proposal: Any) -> str:
-        element, nodes = proposal["value"], self.timeline.graph.nodes
-        if element and element not in {node.element for node in nodes}:
-            known = ", ".join(f"{node.element} ({node.name})" for node in nodes[:8])
-            more = ", …" if len(nodes) > 8 else ""
-            raise traitlets.TraitError(f"selected names no node: {element!r}; the nodes are {known}{more}")
-        return element
+        nodes = self.timeline.graph.nodes
+        return chosen(proposal["value"], {n.element: f"{n.element} ({n.name})" for n in nodes}, "node")
 
     def _chapter_end(self, step: int) -> int:
         return next((c.last for c in self.timeline.chapters if c.first <= step <= c.last), step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -145,21 +145,11 @@ class Playground(Live):
         self._TITLE = f"{evaluation.name}, and what its inputs do to it"
         self.add_traits(**{name: _Input(bounds).tag(sync=True) for name, bounds in self._sliders.items()})
         sliders = [
-            {
-                "name": name,
-                "low": bounds.low,
-                "high": bounds.high,
-                "step": bounds.step,
-                "nudge": name not in ranges,
-            }
+            {**asdict(bounds), "name": name, "nudge": name not in ranges}
             for name, bounds in self._sliders.items()
         ]
-        with self.hold_sync():
-            self.set_trait("_name", evaluation.name)
-            self.set_trait("_inputs", sliders)
-            self.set_trait("_svg", self._empty())
-            self.set_trait("_chart", self._charted())
-            self._show("")
+        self._set(_name=evaluation.name, _inputs=sliders, _svg=self._empty(), _chart=self._charted())
+        self._show("")
         self.observe(self._follow, [*self._sliders])
 
     @property
@@ -203,21 +193,17 @@ class Playground(Live):
             self._show(problem)
 
     def _show(self, problem: str) -> None:
-        self.set_trait("value", self._moment.value)
-        self.set_trait("gradients", dict(self._moment.gradients))
-        self.set_trait(
-            "_shown",
-            {
-                "at": {name: float(getattr(self, name)) for name in self._sliders},
-                "value": number(self._moment.value),
-                "gradients": {name: number(each) for name, each in self._moment.gradients.items()},
-                "sentence": self._sentence(),
-                "secant": self._secant(),
-                "problem": problem,
-                "state": self._fitted(),
-                "thumbnails": self._thumbnails(),
-            },
-        )
+        shown = {
+            "at": {name: float(getattr(self, name)) for name in self._sliders},
+            "value": number(self._moment.value),
+            "gradients": {name: number(each) for name, each in self._moment.gradients.items()},
+            "sentence": self._sentence(),
+            "secant": self._secant(),
+            "problem": problem,
+            "state": self._fitted(),
+            "thumbnails": self._thumbnails(),
+        }
+        self._set(value=self._moment.value, gradients=dict(self._moment.gradients), _shown=shown)
 
     def _sentence(self) -> str:
         point = ", ".join(f"{name} = {number(at)}" for name, at in self.inputs.items())
@@ -269,12 +255,9 @@ class Playground(Live):
         back = {f"e{edge}": {"status": "backward"} for edge in self._moment.flows}
         return draw.svg(self._scene, state=back)  # type: ignore[arg-type]
 
-    def _state(self) -> State:
-        return _state(self._moment)
-
     def _fitted(self) -> State:
         """The state with every text cut to the room that the picture has for it."""
-        state = self._state()
+        state = _state(self._moment)
         rooms = self._scene.fields()
         for element, fields in rooms.items():
             shown = state.get(element, {})
@@ -293,11 +276,9 @@ class Playground(Live):
                 continue
             for place in box.card.thumbnails:
                 summary = node.value if place.part.startswith("value") else node.gradient
-                thumb = thumbnail(summary, *place.room)
-                if thumb is not None:
-                    drawn.setdefault(node.element, {})[place.part] = thumbnail_picture(
-                        thumb, place.x, place.y
-                    )
+                if thumb := thumbnail(summary, *place.room):
+                    svg = thumbnail_picture(thumb, place.x, place.y)
+                    drawn.setdefault(node.element, {})[place.part] = svg
         return drawn
 
     # ------------------------------------------------------------ the chart
@@ -306,25 +287,20 @@ class Playground(Live):
         if len(self._ranges) == 2:
             across, up = self._grid()
             values = self._evaluation.over(across, up)
-            return {
-                "kind": "contour",
-                "names": [*self._ranges],
-                "values": [finite_numbers(row) for row in values],
-                "levels": levels(values),
-            }
-        points = self._points()
-        values = self._evaluation.along(self._along, points, self.inputs)
+            rows = [finite_numbers(row) for row in values]
+            return {"kind": "contour", "names": [*self._ranges], "values": rows, "levels": levels(values)}
+        values = self._evaluation.along(self._along, self._points(self._along, POINTS), self.inputs)
         return {"kind": "curve", "names": [self._along], "values": finite_numbers(values)}
 
-    def _points(self) -> list[float]:
-        bounds = self._ranges[self._along]
-        return [float(x) for x in np.linspace(bounds.low, bounds.high, POINTS)]
+    def _points(self, name: str, count: int) -> list[float]:
+        bounds = self._ranges[name]
+        return np.linspace(bounds.low, bounds.high, count).tolist()  # type: ignore[no-any-return]
 
     def _grid(self) -> list[list[float]]:
-        return [[float(x) for x in np.linspace(b.low, b.high, GRID)] for b in self._ranges.values()]
+        return [self._points(name, GRID) for name in self._ranges]
 
     def _pictures(self) -> list[Picture]:
-        graph = draw.svg(self._scene, state=self._state())
+        graph = draw.svg(self._scene, state=_state(self._moment))
         try:
             return [graph, self.figure()]
         except ModuleNotFoundError:  # the graph stands alone
@@ -372,7 +348,7 @@ class Playground(Live):
                 if NUDGE in self._sliders and self._secant()["value"] is not None:
                     beyond = at[0] + float(getattr(self, NUDGE)), self._secant()["value"]
                 named = name, self._name
-                functions.curve(axes, self._points(), self._chart["values"], named, at, beyond)
+                functions.curve(axes, self._points(name, POINTS), self._chart["values"], named, at, beyond)
         return made
 
 

@@ -75,9 +75,7 @@ class Debugger(Live):
             }
             for node in run.nodes
         ]
-        self.set_trait("_nodes", nodes)
-        self.set_trait("_filters", list(run.session.filters))
-        self.set_trait("_svg", svg(self._scene, {}))
+        self._set(_nodes=nodes, _filters=list(run.session.filters), _svg=svg(self._scene, {}))
         self._tell()
 
     @traitlets.observe("step")
@@ -116,9 +114,7 @@ class Debugger(Live):
             for node, value in new
         ]
         kept = {name: finite_numbers(map(np.mean, run.session.watched[name])) for name in self.watched}
-        self.set_trait("_told", [*self._told, *told])
-        self.set_trait("_kept", kept)
-        self.set_trait("_where", run.where())
+        self._set(_told=[*self._told, *told], _kept=kept, _where=run.where())
 
     def still(self) -> dict[str, Any]:
         """The graph with the values that there are, and the nodes as a table."""

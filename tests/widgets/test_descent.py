@@ -28,7 +28,7 @@ def test_steps_stay_within_the_way() -> None:
     assert widget.step == 12
     widget.seek(-13)
     assert widget.step == 0
-    with pytest.raises(IndexError, match="step 13 is out of range for ways of 12 steps"):
+    with pytest.raises(IndexError, match="step 13 is out of range: there are 13 steps"):
         widget.seek(13)
     with pytest.raises(traitlets.TraitError, match="there are plain, Adam"):
         widget.selected = "nobody"

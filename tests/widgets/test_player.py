@@ -56,7 +56,7 @@ def test_play_pause_seek(player: Player) -> None:
     player.play()
     assert player.step == 0, "from the end it begins anew"
     for beyond in (20, -21):
-        with pytest.raises(IndexError, match=f"step {beyond} is out of range for a timeline of 20 steps"):
+        with pytest.raises(IndexError, match=f"step {beyond} is out of range: there are 20 steps"):
             player.seek(beyond)
     with pytest.raises(TypeError):
         player.seek(1.5)  # type: ignore[arg-type]
@@ -84,7 +84,7 @@ def test_coarse_grain_stands_on_the_ends_of_chapters(player: Player, story: Time
 
 def test_traits_refuse_what_makes_no_sense(player: Player) -> None:
     with pytest.raises(
-        traitlets.TraitError, match=r"names no node: 'c'; the nodes are n0 \(a\), n1 \(b\), n2 \(c\)"
+        traitlets.TraitError, match=r"names no node: 'c'; there are n0 \(a\), n1 \(b\), n2 \(c\)"
     ):
         player.selected = "c"
     with pytest.raises(traitlets.TraitError):
