@@ -48,6 +48,7 @@ from autokit.ops.create import TYPES
 if TYPE_CHECKING:
     from autokit.debug.compare import compare
     from autokit.debug.objects import graph_of
+    from autokit.distributed.cluster import cluster
     from autokit.func import vmap
     from autokit.graphs.capture import graph
     from autokit.graphs.failure import graph_of_error
@@ -67,6 +68,7 @@ _LAZY = {
     "GradScaler": "amp",
     "animate": "widgets",
     "autocast": "amp",
+    "cluster": "distributed.cluster",
     "compare": "debug.compare",
     "compile": "func.jit",
     "descent": "widgets.descent",
