@@ -1,6 +1,7 @@
 """Print a table of all rows, each measured in a process of its own; with names, of these rows alone.
 
-``gpu`` prints another table, of a GPU, ``static`` one of compiled steps; see ``gpu.py`` and ``static.py``.
+``gpu`` prints another table, of a GPU, ``static`` one of compiled steps, ``ranks`` one of several processes;
+see the files of these names.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import platform
 import sys
 from importlib import metadata
 
-from tests.benchmarks import costs, gpu, operations, static, training
+from tests.benchmarks import costs, gpu, operations, ranks, static, training
 from tests.benchmarks.measure import in_a_process
 
 
@@ -56,6 +57,8 @@ if __name__ == "__main__":
         gpu.main(*sys.argv[2:])
     elif sys.argv[1:2] == ["static"]:
         static.main(*sys.argv[2:])
+    elif sys.argv[1:2] == ["ranks"]:
+        ranks.main()
     elif sys.argv[1:2] == ["static row"]:
         print(static.line(sys.argv[2]), flush=True)
     elif sys.argv[1:2] == ["row"]:
