@@ -146,9 +146,9 @@ def cluster(
 
     A cell that begins with ``%%px`` runs on all of them, in the notebook's working directory; there
     ``torch.distributed.init_process_group("mpi")`` makes them one group. An interrupt reaches them; where it
-    left ranks at different calls, :meth:`Cluster.restart` starts them anew. They end with :meth:`Cluster.close`,
-    with a ``with`` statement, and with the program, also where its kernel is restarted or killed. Processes
-    and connections are IPython Parallel's, and MPI is mpi4py's.
+    left ranks at different calls, :meth:`Cluster.restart` starts them anew. They end with
+    :meth:`Cluster.close`, with a ``with`` statement, and with the program, also where its kernel is restarted
+    or killed. Processes and connections are IPython Parallel's, and MPI is mpi4py's.
 
     Parameters
     ----------
