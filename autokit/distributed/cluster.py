@@ -73,7 +73,7 @@ class Cluster:
         self._watchdog = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
         self._started.start_cluster_sync()
         self.client = self._started.connect_client_sync()
-        self.client.wait_for_engines(n, timeout=_PATIENCE)
+        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
 
     def _connect(self, n: int) -> None:
         """Connect to the cluster of a profile that runs, and wait for ``n`` of its engines."""
@@ -86,16 +86,18 @@ class Cluster:
                 f"no cluster of the profile {self.profile!r} runs: start it in a terminal with "
                 f"`ipcluster start --profile={self.profile} -n 8`. {error}"
             ) from None
-        self.client.wait_for_engines(n, timeout=_PATIENCE)
+        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
 
     def _activate(self) -> None:
         """Let ``%%px`` run on all engines; in a program there are no cells."""
         from IPython import get_ipython
 
-        if get_ipython() is not None:
+        if shell := get_ipython():
             view = self.client[:]
             view.block = True
             view.activate()
+            # A bar of progress has a clock, and a notebook shows the same on every run.
+            shell.run_line_magic("pxconfig", "--progress-after=-1")
 
     def restart(self) -> None:
         """Start all engines anew, as where one has died; what they held is lost.
@@ -109,7 +111,7 @@ class Cluster:
             raise RuntimeError(f"{self!r} was not started here: start it anew where it was started")
         n = self._started.n
         self._started.restart_engines_sync()
-        self.client.wait_for_engines(n, timeout=_PATIENCE)
+        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
         self._activate()
 
     def close(self) -> None:
