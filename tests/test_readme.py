@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from traitlets.config import Config
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -52,6 +53,20 @@ def test_the_ten_lines_do_what_they_say(tmp_path: Path):
     assert done.stdout.strip() == re.search(r"print\(.*\)\s+# (.+)", program)[1]
     assert (tmp_path / "flow.svg").read_bytes() == (ROOT / ".github" / "flow.svg").read_bytes()
     assert "Content-Security-Policy" in (tmp_path / "flow.html").read_text("utf-8")
+
+
+def test_the_profile_of_a_batch_system_is_one_that_ipyparallel_reads(tmp_path: Path):
+    launchers = pytest.importorskip("ipyparallel.cluster.launcher")
+    page = (ROOT / ".github" / "CLUSTERS.md").read_text("utf-8")
+    profile = re.search(r"^```python\n# ~/\.ipython[^\n]*\n(.+?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    config = Config()
+    exec(profile, {"get_config": lambda: config})
+    launcher = launchers.SlurmEngineSetLauncher(config=config, work_dir=str(tmp_path))
+    launcher.program = ["ipengine"]
+    launcher.write_batch_script(64)
+    script = (tmp_path / launcher.batch_file_name).read_text("utf-8")
+    assert "#SBATCH --ntasks=64 --partition=compute" in script
+    assert re.search(r"^srun --mpi=pmi2 ipengine\b", script, re.MULTILINE)
 
 
 @pytest.mark.parametrize("text", [".github/CONTRIBUTING.md", "tests/benchmarks/README.md"])
