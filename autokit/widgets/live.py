@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
+from IPython.display import display
 
 from autokit.draw.escape import xml
 from autokit.widgets.reruns import take_the_place
@@ -120,10 +121,11 @@ class Live(anywidget.AnyWidget):
         These are two outputs: a notebook that is opened without its kernel looks in vain for the
         widget of an output, and shows nothing else of it.
         """
-        from IPython.display import display
-
         take_the_place(self)
         display(self.still(), raw=True)  # type: ignore[no-untyped-call]
+        self._display_live(**kwargs)
+
+    def _display_live(self, **kwargs: Any) -> None:
         live, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         display({**live, "text/plain": ""}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 

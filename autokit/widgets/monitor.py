@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import traitlets
+from IPython import get_ipython
+from IPython.display import display
 
 from autokit.draw.table import table_text
 from autokit.graphs.model import Table
@@ -126,27 +128,24 @@ class Monitor(Live):
         super().close()
 
     def __enter__(self) -> Monitor:
-        self._ipython_display_()
+        if get_ipython() is not None:  # type: ignore[no-untyped-call]
+            self._display_live()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.finish()
+        if get_ipython() is not None:  # type: ignore[no-untyped-call]
+            # An output of its own, below the widget: a stored notebook can be compared with a new run.
+            display(self.still(), raw=True)  # type: ignore[no-untyped-call]
 
     def __repr__(self) -> str:
         return f"Monitor({counted(len(self._watch.history.losses), 'step')}, {len(self._layers)} layers)"
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        from IPython import get_ipython
-        from IPython.display import DisplayHandle, display
-
-        if get_ipython() is None:  # type: ignore[no-untyped-call]
-            return  # a program without a notebook: nobody looks
-        self._place = DisplayHandle()  # type: ignore[no-untyped-call]
-        self._place.display(self.still(), raw=True)
-        live, metadata = super(Live, self)._repr_mimebundle_(**kwargs) or ({}, {})
-        display({**live, "text/plain": ""}, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
+        self._place = display(self.still(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        self._display_live(**kwargs)
 
     # ------------------------------------------------------------ what the browser is told
 

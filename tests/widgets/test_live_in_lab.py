@@ -174,7 +174,8 @@ def test_what_is_saved_shows_the_stills_without_a_kernel(notebook: Notebook, lab
         if "text/html" in output.get("data", {})
     ]
     assert len(stills) == len(WIDGETS) and all('src="data:image/svg+xml;base64,' in still for still in stills)
-    assert "After 30 steps of 30" in stills[1], "the figure of the end, and not of the beginning"
+    assert "text/html" not in book["cells"][2]["outputs"][0]["data"], "the still comes after the widget"
+    assert "After 30 steps of 30" in stills[1]
     command = [sys.executable, "-m", "nbconvert", "--to", "html", "--stdout", str(lab.folder / "live.ipynb")]
     page_html = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     assert page_html.count('<img alt="') >= 3
