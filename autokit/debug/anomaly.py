@@ -84,7 +84,7 @@ class set_detect_anomaly:
         set_anomaly_enabled(*self._before)
 
 
-class detect_anomaly:
+class detect_anomaly(set_detect_anomaly):
     """As :class:`set_detect_anomaly`, for a ``with`` block; says that it costs time."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -97,10 +97,7 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self._mode = set_detect_anomaly(True, self.check_nan)
-
-    def __exit__(self, *error: object) -> None:
-        self._mode.__exit__(*error)
+        super().__init__(True, self.check_nan)
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autokit.draw.themes import FRAME, LEVELS, ink_on_shade, shade
 from autokit.graphs.model import Summary
@@ -119,10 +120,5 @@ def level_of(value: float, scale: float) -> int | None:
 
 def _runs(levels: Sequence[int | None]) -> list[tuple[int, int, int | None]]:
     """Neighbours of one shade together: first, one past the last, the shade."""
-    runs: list[tuple[int, int, int | None]] = []
-    first = 0
-    for place in range(1, len(levels) + 1):
-        if place == len(levels) or levels[place] != levels[first]:
-            runs.append((first, place, levels[first]))
-            first = place
-    return runs
+    ends = [place for place in range(1, len(levels)) if levels[place] != levels[place - 1]]
+    return [(first, last, levels[first]) for first, last in pairwise([0, *ends, len(levels)])]

@@ -189,6 +189,14 @@ def own_name(function: Callable[..., Any]) -> str:
     return "f"
 
 
+def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that a function declares; none of one that does not tell them."""
+    try:
+        return [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):
+        return []
+
+
 def _takes(function: Callable[..., Any], names: Sequence[str]) -> bool:
     """Whether the function takes these arguments by their names."""
     if not callable(function):

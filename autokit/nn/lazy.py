@@ -98,6 +98,9 @@ class _Lazy(Module):
 
     cls_to_become: ClassVar[type[Module]]
 
+    def __init_subclass__(cls) -> None:
+        cls.cls_to_become = cls.__bases__[-1]
+
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(0, *args, **settings)  # type: ignore[call-arg]
         self._arguments = args, settings
@@ -155,8 +158,6 @@ class LazyLinear(_Lazy, Linear):
     (torch.Size([4, 3]), Linear(in_features=5, out_features=3, bias=True))
     """
 
-    cls_to_become = Linear
-
     def width_of(self, input: Tensor) -> int:
         """The input's last dimension."""
         return input.shape[-1]
@@ -184,37 +185,25 @@ class _LazyConv(_Lazy, convolution._ConvNd):
 class LazyConv1d(_LazyConv, convolution.Conv1d):
     """A :class:`Conv1d` that takes as many channels as the first input has."""
 
-    cls_to_become = convolution.Conv1d
-
 
 class LazyConv2d(_LazyConv, convolution.Conv2d):
     """A :class:`Conv2d` that takes as many channels as the first input has."""
-
-    cls_to_become = convolution.Conv2d
 
 
 class LazyConv3d(_LazyConv, convolution.Conv3d):
     """A :class:`Conv3d` that takes as many channels as the first input has."""
 
-    cls_to_become = convolution.Conv3d
-
 
 class LazyConvTranspose1d(_LazyConv, convolution.ConvTranspose1d):
     """A :class:`ConvTranspose1d` that takes as many channels as the first input has."""
-
-    cls_to_become = convolution.ConvTranspose1d
 
 
 class LazyConvTranspose2d(_LazyConv, convolution.ConvTranspose2d):
     """A :class:`ConvTranspose2d` that takes as many channels as the first input has."""
 
-    cls_to_become = convolution.ConvTranspose2d
-
 
 class LazyConvTranspose3d(_LazyConv, convolution.ConvTranspose3d):
     """A :class:`ConvTranspose3d` that takes as many channels as the first input has."""
-
-    cls_to_become = convolution.ConvTranspose3d
 
 
 class _LazyNorm(_Lazy, normalization._OfChannels):
@@ -238,34 +227,22 @@ class _LazyNorm(_Lazy, normalization._OfChannels):
 class LazyBatchNorm1d(_LazyNorm, normalization.BatchNorm1d):
     """A :class:`BatchNorm1d` of as many channels as the first input has."""
 
-    cls_to_become = normalization.BatchNorm1d
-
 
 class LazyBatchNorm2d(_LazyNorm, normalization.BatchNorm2d):
     """A :class:`BatchNorm2d` of as many channels as the first input has."""
-
-    cls_to_become = normalization.BatchNorm2d
 
 
 class LazyBatchNorm3d(_LazyNorm, normalization.BatchNorm3d):
     """A :class:`BatchNorm3d` of as many channels as the first input has."""
 
-    cls_to_become = normalization.BatchNorm3d
-
 
 class LazyInstanceNorm1d(_LazyNorm, normalization.InstanceNorm1d):
     """An :class:`InstanceNorm1d` of as many channels as the first input has."""
-
-    cls_to_become = normalization.InstanceNorm1d
 
 
 class LazyInstanceNorm2d(_LazyNorm, normalization.InstanceNorm2d):
     """An :class:`InstanceNorm2d` of as many channels as the first input has."""
 
-    cls_to_become = normalization.InstanceNorm2d
-
 
 class LazyInstanceNorm3d(_LazyNorm, normalization.InstanceNorm3d):
     """An :class:`InstanceNorm3d` of as many channels as the first input has."""
-
-    cls_to_become = normalization.InstanceNorm3d

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autokit.base.devices import to_numpy
-from autokit.engine.tensor import Tensor
 from autokit.graphs.model import NOT_COMPUTED
 from autokit.graphs.summary import with_minus
 from autokit.plot.figures import BLUE, INK, ORANGE, QUIET, grid_for, style
-from autokit.plot.heatmaps import _map, _most, _table
+from autokit.plot.heatmaps import _map, _most, _table, array_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,7 +120,7 @@ def _window(ax: Axes, corner: tuple[int, int], weights: np.ndarray, colour: str)
 
 
 def _matrix(values: Any) -> np.ndarray:
-    array = to_numpy(values.array) if isinstance(values, Tensor) else np.asarray(values)
+    array = array_of(values)
     while array.ndim > 2 and len(array) == 1:
         array = array[0]
     return _table(array, "convolution")

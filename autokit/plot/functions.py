@@ -134,8 +134,7 @@ def arrow_end(
     # The same direction in the plane of a and b, and as long as a sixth of the picture where it points.
     wide, high = (across[1] - across[0]) / 6, (up[1] - up[0]) / 6
     length = math.hypot(gradient[0] / wide, gradient[1] / high)
-    reach = math.hypot(gradient[0], gradient[1])
-    if not math.isfinite(length) or not length or not reach:
+    if not math.isfinite(length) or not length:
         return None
-    scale = 1 / math.hypot(gradient[0] / wide, gradient[1] / high)
+    scale = 1 / length
     return place[0] + gradient[0] * scale, place[1] + gradient[1] * scale

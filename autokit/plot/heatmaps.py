@@ -157,7 +157,7 @@ def attention(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['to', 'be']
     """
-    array = to_numpy(weights.array) if isinstance(weights, Tensor) else np.asarray(weights)
+    array = array_of(weights)
     across = [visible(token.translate(_BLANKS)) for token in tokens]
     down = across if asking is None else [visible(token.translate(_BLANKS)) for token in asking]
     heads = array.reshape(-1, *array.shape[-2:]) if array.ndim >= 2 else array
@@ -179,8 +179,13 @@ def attention(
     return list(axes)
 
 
+def array_of(values: Any) -> np.ndarray:
+    """The numbers of a tensor, or of what NumPy reads, on the CPU."""
+    return to_numpy(values.array) if isinstance(values, Tensor) else np.asarray(values)
+
+
 def _table(values: Any, caller: str) -> np.ndarray:
-    array = to_numpy(values.array) if isinstance(values, Tensor) else np.asarray(values)
+    array = array_of(values)
     if array.ndim not in (1, 2) or not array.size:
         what = describe(values) if isinstance(values, Tensor) else f"an array of shape {array.shape}"
         raise ValueError(f"{caller}() draws numbers in one or two dimensions, and got {what}")

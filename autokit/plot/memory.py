@@ -5,6 +5,7 @@ A saved tensor that is a view keeps the whole memory of its base; what several o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -163,10 +164,7 @@ def _whole(array: Any) -> Any:
 
 
 def _size(node: Node) -> int:
-    count = 1
-    for side in node.shape:
-        count *= side
-    return count * node.dtype.itemsize if node.dtype is not None else 0
+    return math.prod(node.shape) * node.dtype.itemsize if node.dtype is not None else 0
 
 
 def _bytes(arrays: dict[int, Any]) -> int:

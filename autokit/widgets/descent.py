@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ import traitlets
 
 from autokit.draw.table import table_text
 from autokit.graphs.descents import USUAL, Descents, Path, descend, ways
-from autokit.graphs.evaluation import Evaluation
+from autokit.graphs.evaluation import Evaluation, parameters_of
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number
 from autokit.graphs.words import counted
@@ -207,15 +206,8 @@ def descent(
     """
     chosen = USUAL if optimizers is None else optimizers
     chosen = chosen if isinstance(chosen, Mapping) else list(chosen)
-    names = _names(loss_fn)
+    own = [each.name for each in parameters_of(loss_fn)]
+    names = (own[0], own[1]) if len(own) == 2 else ("x", "y")
     evaluation = Evaluation(loss_fn, names)
     descents = descend(loss_fn, chosen, start, steps, names, ends)
     return Descent(descents, lambda place: ways(evaluation, chosen, place, steps), **traits)
-
-
-def _names(function: Callable[..., Any]) -> tuple[str, str]:
-    try:
-        names = [*inspect.signature(function).parameters]
-    except (TypeError, ValueError):
-        names = []
-    return (names[0], names[1]) if len(names) == 2 else ("x", "y")

@@ -150,11 +150,9 @@ class Player(Playing):
 
     def _told(self, element: str, field: str, place: int, wants_sum: bool) -> dict[str, Any]:
         node = next((node for node in self.timeline.graph.nodes if node.element == element), None)
-        if node is None or field not in ("value", "gradient"):
+        if node is None or field not in ("value", "gradient") or (wants_sum and not self._source):
             return {"told": NOT_TOLD}
-        if wants_sum:
-            if self._source is None:
-                return {"told": NOT_TOLD}
+        if wants_sum and self._source:
             made = self._source.made_of(node, field, place)
             return {"told": self._source.explain(node, field, place), "made": made}
         part = self._source.part(node, field, place, ELEMENTS_AT_ONCE) if self._source else None

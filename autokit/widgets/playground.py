@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -20,12 +19,11 @@ from autokit.draw.scene import still as everything_known
 from autokit.draw.shapes import Scene
 from autokit.draw.thumbnail import picture as thumbnail_picture
 from autokit.draw.thumbnail import thumbnail
-from autokit.graphs.evaluation import Evaluation, Moment, own_name
+from autokit.graphs.evaluation import Evaluation, Moment, own_name, parameters_of
 from autokit.graphs.model import Change, State, Timeline
 from autokit.graphs.summary import number
-from autokit.plot.figures import figure_html
 from autokit.plot.functions import levels
-from autokit.widgets.live import Live, finite, finite_numbers, live_css, still_bundle
+from autokit.widgets.live import Live, figure_if_any, finite, finite_numbers, live_css, still_bundle
 from autokit.widgets.script import bundle
 
 if TYPE_CHECKING:
@@ -160,13 +158,10 @@ class Playground(Live):
     def still(self) -> dict[str, Any]:
         """The graph and the chart as they stand now, as images, and in words."""
         words = self._sentence()
-        shown = [
-            image(each, f"{words} {self._scene.title}", self._scene.width)
-            if isinstance(each, str)
-            else figure_html(each, f"Chart of the function. {words}")
-            for each in self._pictures()
-        ]
-        return still_bundle(f"{words}\n{draw.text(self._moment.graph)}", words, *shown)
+        drawn = draw.svg(self._scene, state=_state(self._moment))
+        graph = image(drawn, f"{words} {self._scene.title}", self._scene.width)
+        chart = figure_if_any(self.figure, f"Chart of the function. {words}")
+        return still_bundle(f"{words}\n{draw.text(self._moment.graph)}", words, graph, chart)
 
     def __repr__(self) -> str:
         return f"Playground({', '.join(f'{name}={number(at)}' for name, at in self.inputs.items())})".replace(
@@ -405,7 +400,8 @@ def playground(
             raise ValueError(f"every widget has a {name!r} of its own: call the function's input otherwise")
     if secant and len(ranges) > 1:
         raise ValueError(f"a secant is drawn for a function of one input, not of {', '.join(ranges)}")
-    starts = _defaults(function)
+    parameters = parameters_of(function)
+    starts = {each.name: each.default for each in parameters if isinstance(each.default, int | float)}
     sliders = {name: _range(name, given, starts) for name, given in ranges.items()}
     evaluation = Evaluation(function, [*ranges], own_name(function))
     (first, *_) = sliders.values()
@@ -446,14 +442,6 @@ def _placed(bounds: _Range, part: float) -> _Range:
     if abs(start) < bounds.step / 2:
         start += bounds.step if start + bounds.step <= bounds.high else -bounds.step
     return replace(bounds, start=float(f"{start:.12g}"))
-
-
-def _defaults(function: Callable[..., Any]) -> dict[str, float]:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return {}
-    return {each.name: each.default for each in parameters if isinstance(each.default, int | float)}
 
 
 def _range(name: str, given: Any, starts: Mapping[str, float]) -> _Range:

@@ -86,11 +86,9 @@ def stacked_png(pictures: Sequence[Picture], theme: str, scale: float) -> bytes:
 
     images = [Image.open(io.BytesIO(_as_png(each, theme, scale))).convert("RGBA") for each in pictures]
     gap = round(_GAP * scale)
-    high = sum(each.height for each in images) + gap * (len(images) - 1)
-    whole, top = (
-        Image.new("RGB", (max(each.width for each in images), high), _ground(theme)),
-        0,
-    )
+    wide, high = max(each.width for each in images), sum(each.height for each in images)
+    whole = Image.new("RGB", (wide, high + gap * (len(images) - 1)), _ground(theme))
+    top = 0
     for each in images:
         whole.paste(each, (0, top), each)
         top += each.height + gap
