@@ -30,7 +30,7 @@ def test_output_is_the_still_and_the_widget(
     player: Player, story: Timeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[dict[str, Any]] = []
-    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    monkeypatch.setattr("autokit.widgets.live.display", lambda data, **_: shown.append(data))
     player._ipython_display_()
     still, live = shown
     bundle = draw.mimebundle(story)
