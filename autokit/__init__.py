@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from autokit.debug.compare import compare
     from autokit.debug.objects import graph_of
     from autokit.distributed.cluster import cluster
+    from autokit.distributed.sweep import sweep
     from autokit.func import vmap
     from autokit.graphs.capture import graph
     from autokit.graphs.failure import graph_of_error
@@ -86,6 +87,7 @@ _LAZY = {
     "save": "serialization",
     "set_anomaly_enabled": "debug.anomaly",
     "summary": "graphs.layers",
+    "sweep": "distributed.sweep",
     "vmap": "func",
 }
 """Names that load more than the engine, and where they are."""
@@ -155,6 +157,8 @@ doors.debugger = _imported_later("widgets.session", "Debugger")
 doors.terminal = _imported_later("debug.terminal", "ask")
 doors.distributed = lambda name: getattr(import_module("autokit.distributed"), name)
 doors.compiled = _imported_later("static.step", "compile")
+doors.sweep = _imported_later("plot.sweeps", "figure_of")
+doors.sweep_bundle = _imported_later("plot.sweeps", "mimebundle")
 doors.dot, doors.save = _imported_later("draw.dot", "dot"), _imported_later("widgets.export", "save")
 for _name in ("detect_anomaly", "set_detect_anomaly"):
     setattr(autograd, _name, _imported_later("debug.anomaly", _name))

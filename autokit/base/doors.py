@@ -53,6 +53,12 @@ distributed: Callable[[str], Any] = _closed
 compiled: Callable[..., Any] = _closed
 """A function that runs as a static graph, or a decorator of such functions."""
 
+sweep: Callable[..., Any] = _closed
+"""The figure of a sweep."""
+
+sweep_bundle: Callable[..., dict[str, Any]] = _closed
+"""The forms in which a notebook shows a sweep."""
+
 
 def shown(value: Any, include: Any = None, exclude: Any = None) -> dict[str, Any]:
     """The method ``_repr_mimebundle_`` of classes whose values are drawn: the forms that a notebook shows."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections import Counter
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,76 +26,61 @@ class Cluster:
     ----------
     client : ipyparallel.Client
         The connection to the engines, with all that IPython Parallel offers.
-    hosts : Counter
-        How many engines there are on each machine.
+    profile : str or None
+        That which it was connected to.
     """
 
     client: Any = None
     _started: Any = None
 
     def __init__(self, n: int | None, profile: str | None, threads: int, ip: str) -> None:
-        self.profile = profile
+        self.profile, self._n = profile, n or (1 if profile else os.cpu_count() or 1)
         try:
-            if profile is None:
-                self._start(os.cpu_count() or 1 if n is None else n, threads, ip)
-            else:
-                self._connect(n or 1)
-            self.hosts = Counter(self.client[:].apply_sync(platform.node))
-            self._activate()
+            self._connect() if profile else self._start(threads, ip)
+            self._wait()
         except BaseException:
             self.close()
             raise
 
-    def _start(self, n: int, threads: int, ip: str) -> None:
-        """Start a controller and ``n`` engines, and before them who ends them."""
+    def _start(self, threads: int, ip: str) -> None:
+        """Start a controller and engines, and before them who ends them."""
         from ipyparallel import Cluster as Processes
         from traitlets.config import Config
 
-        folder = tempfile.mkdtemp(prefix="autokit-cluster-")  # which nobody else can enter
-        config = Config()
+        config, folder = Config(), tempfile.mkdtemp(prefix="autokit-cluster-")  # which nobody else can enter
         config.MPILauncher.mpi_cmd = [_mpiexec()]
+        config.LocalProcessLauncher.stop_seconds_until_kill = 1
         # UCX, by which MPICH's ranks talk, would listen on all networks.
         environment = {**dict.fromkeys(_THREADS, str(threads)), "UCX_NET_DEVICES": "lo"}
         config.MPIEngineSetLauncher.environment = environment
-        self._started = Processes(
-            n=n,
-            engines="mpi",
-            controller_ip=ip,
-            profile_dir=folder,
-            config=config,
-            delay=0,
-            shutdown_atexit=False,  # the watchdog does that, after a SIGKILL too
-            log_level=logging.WARNING,
-        )
-        command = [sys.executable, "-P", watchdog.__file__, self._started.cluster_id, folder]
+        options: Any = {"controller_ip": ip, "profile_dir": folder, "delay": 0, "log_level": logging.WARNING}
+        # In place of its own end at exit there is the watchdog, after a SIGKILL too.
+        started = Processes(engines="mpi", config=config, shutdown_atexit=False, **options)
+        self._started = started
+        command = [sys.executable, "-P", watchdog.__file__, started.cluster_id, folder]
         self._watchdog = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-        self._started.start_cluster_sync()
-        self.client = self._started.connect_client_sync()
-        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
+        started.start_cluster_sync(self._n)
+        self.client = started.connect_client_sync()
 
-    def _connect(self, n: int) -> None:
-        """Connect to the cluster of a profile that runs, and wait for ``n`` of its engines."""
+    def _connect(self) -> None:
+        """Connect to the cluster of a profile that runs."""
         from ipyparallel import Client
 
         try:
             self.client = Client(profile=self.profile, timeout=3)
         except OSError as error:
-            raise ConnectionError(
-                f"no cluster of the profile {self.profile!r} runs: start it in a terminal with "
-                f"`ipcluster start --profile={self.profile} -n 8`. {error}"
-            ) from None
-        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
+            how = f"`ipcluster start --profile={self.profile} -n 8` in a terminal starts it"
+            raise ConnectionError(f"no cluster of the profile {self.profile} runs: {how}. {error}") from None
 
-    def _activate(self) -> None:
-        """Let ``%%px`` run on all engines; in a program there are no cells."""
+    def _wait(self) -> None:
+        """Wait for the engines, and let ``%%px`` run on all of them; in a program there are no cells."""
         from IPython import get_ipython
 
-        if shell := get_ipython():
+        self.client.wait_for_engines(self._n, timeout=_PATIENCE, interactive=False)
+        if get_ipython() is not None:
             view = self.client[:]
             view.block = True
             view.activate()
-            # A bar of progress has a clock, and a notebook shows the same on every run.
-            shell.run_line_magic("pxconfig", "--progress-after=-1")
 
     def restart(self) -> None:
         """Start all engines anew, as where one has died; what they held is lost.
@@ -109,10 +92,8 @@ class Cluster:
         """
         if self._started is None:
             raise RuntimeError(f"{self!r} was not started here: start it anew where it was started")
-        n = self._started.n
         self._started.restart_engines_sync()
-        self.client.wait_for_engines(n, timeout=_PATIENCE, interactive=False)
-        self._activate()
+        self._wait()
 
     def close(self) -> None:
         """End the engines and the controller; leave those of a profile. May be called twice."""
@@ -136,9 +117,8 @@ class Cluster:
     def __repr__(self) -> str:
         if self.client is None:
             return "Cluster(closed)"
-        where = ", ".join(f"{count} on {host}" for host, count in self.hosts.items())
-        of = f" of {self.profile}" if self.profile else ""
-        return f"Cluster({len(self)} rank{'s' * (len(self) != 1)}{of}: {where})"
+        where = f"of the profile {self.profile}" if self.profile else "on this machine"
+        return f"Cluster({len(self)} rank{'s' * (len(self) != 1)} {where})"
 
 
 def cluster(

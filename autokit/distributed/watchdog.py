@@ -14,9 +14,6 @@ from pathlib import Path
 
 import psutil
 
-_GRACE = 1.0
-"""Seconds after which a process that was told to end is killed."""
-
 
 def processes(cluster_id: str) -> list[psutil.Process]:
     """The processes of this cluster: each inherits the environment that ipyparallel gave the first ones."""
@@ -31,14 +28,12 @@ def processes(cluster_id: str) -> list[psutil.Process]:
 def end(cluster_id: str) -> None:
     """End the processes of the cluster, and remove the memory that MPI's ranks shared."""
     shared: set[str] = set()
-    began = time.monotonic()
     while alive := processes(cluster_id):
-        late = time.monotonic() - began > _GRACE
         for process in alive:
             with suppress(psutil.Error, AttributeError):  # no memory_maps on macOS
                 shared.update(part.path for part in process.memory_maps() if "mpich_shm" in part.path)
             with suppress(psutil.Error):
-                process.kill() if late else process.terminate()
+                process.kill()
         time.sleep(0.05)
     for path in shared:
         Path(path).unlink(missing_ok=True)

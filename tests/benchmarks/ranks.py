@@ -20,6 +20,7 @@ import numpy as np
 import autokit as torch
 from autokit import distributed as dist
 from autokit import nn
+from tests.benchmarks.measure import threads
 from tests.benchmarks.training import classes, images
 from tests.distributed.ranks import run
 
@@ -38,6 +39,7 @@ def main() -> None:
     speedup = one["together"] / two["together"]
     print(f"| 2 ranks with 256 samples each, of twice the throughput of 1 | {speedup:.2f} | at least 0.75 |")
     print(f"| all-reduce of 10 MB, of bare mpi4py's, 2 ranks | {two['ours'] / two['bare']:.2f} | 1.30 |")
+    print(f"| 24 trials on 2 engines, of one after the other | {trials():.2f} | 0.60 |")
     costs = two["latency"], two["bandwidth"], two["adding"]
     told = "\nα = {:.1f} µs, β = {:.1f} GB/s, γ = {:.3f} ns, a step of one rank {:.2f} ms\n"
     print(told.format(costs[0] * 1e6, costs[1] / 1e9, costs[2] * 1e9, one["together"] * 1e3))
@@ -50,6 +52,26 @@ def main() -> None:
         step = turns * (one["together"] + ring(count, GRADIENTS, *costs))
         also = f", measured {measured[count]['together'] * 1e3:.2f}" if count in measured else ""
         print(f"| {count} | {found} | {ideal * 1e3:.2f} ms | {step * 1e3:.2f} ms{also} |")
+
+
+def train(trial: int) -> float:
+    """A trial of about a third of a second."""
+    step = step_of(lambda model: model)
+    for _ in range(60):
+        step()
+    return trial
+
+
+def trials() -> float:
+    """The time of a sweep on two engines that are up, of that of its trials here, with one thread each."""
+    with torch.cluster(2) as cluster, threads(1):
+        torch.sweep(train, {"trial": range(2)}, cluster=cluster)  # loads autokit there
+        began = time.perf_counter()
+        torch.sweep(train, {"trial": range(24)}, cluster=cluster)
+        there = time.perf_counter() - began
+        for trial in range(24):
+            train(trial)
+    return there / (time.perf_counter() - began - there)
 
 
 def ring(count: int, size: int, latency: float, bandwidth: float, adding: float) -> float:
