@@ -11,6 +11,7 @@
 :func:`convolution`                   a kernel that slides over a matrix, forward and back
 :func:`nudges`                        the error of a difference quotient against its step
 :func:`memory`                        the bytes alive, forward and back
+:func:`axes`                          empty axes, for a chart of one's own in the same style
 ====================================  ==========================================================
 
 Each returns the axes that it drew on, and draws the same picture on every run.  Importing this loads no
@@ -20,6 +21,7 @@ matplotlib: that happens with the first chart.
 from __future__ import annotations
 
 from autokit.plot.convolutions import convolution
+from autokit.plot.figures import axes
 from autokit.plot.heatmaps import attention, heatmap, heatmaps
 from autokit.plot.landscape import loss_landscape
 from autokit.plot.memory import memory
@@ -30,6 +32,7 @@ __all__ = [
     "activation_gradients",
     "activations",
     "attention",
+    "axes",
     "convolution",
     "gradient_flow",
     "heatmap",

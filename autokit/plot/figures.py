@@ -85,9 +85,26 @@ def chart_class() -> type[Figure]:
     return Chart
 
 
+def axes(width: float = 6.4, height: float = 4.0) -> Axes:
+    """Empty axes for a chart of one's own, which a notebook shows in its own theme, light or dark.
+
+    ``width`` and ``height`` are inches.
+
+    Examples
+    --------
+    >>> curve = axes()
+    >>> lines = curve.plot([1.0, 0.5, 0.25], label="loss")
+    >>> print(curve.set_xlabel("step").get_text())
+    step
+    """
+    (made,) = grid_for(1, 1, width, height)
+    made.set_prop_cycle(color=SERIES)
+    return made
+
+
 def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
-    """The axes that the caller passed in, or new ones, of a figure that a notebook shows."""
-    return grid_for(1, 1, width, height)[0] if given is None else given
+    """The axes that the caller passed in, or new ones."""
+    return axes(width, height) if given is None else given
 
 
 def grid_for(count: int, columns: int, width: float, height: float) -> list[Axes]:

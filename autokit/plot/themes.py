@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autokit.draw.themes import palette
+from autokit.draw.themes import INK, palette
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -13,11 +13,12 @@ _ASPECTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecol
 
 
 def in_theme(made: Figure, theme: str) -> Figure:
-    """The figure itself, in the colours of ``theme``: ``"light"`` as it is, ``"dark"`` or ``"print"``."""
-    if colours := palette(theme):
-        for artist in made.findobj():
-            for aspect in _ASPECTS:
-                _exchange(artist, aspect, colours)
+    """The figure itself, in the colours of ``theme``: ``"light"``, ``"dark"`` or ``"print"``."""
+    colours = palette(theme)
+    colours["#000000"] = colours.get(INK, INK)  # matplotlib writes no black, which then stays on a dark page
+    for artist in made.findobj():
+        for aspect in _ASPECTS:
+            _exchange(artist, aspect, colours)
     return made
 
 

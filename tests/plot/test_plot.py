@@ -10,6 +10,7 @@ import pytest
 
 import autokit as torch
 from autokit import nn
+from autokit.plot.figures import INK, SERIES, figure_svg
 from autokit.plot.landscape import directions
 from tests.support import require
 
@@ -155,6 +156,15 @@ def test_a_heatmap_has_zero_in_the_middle_and_writes_small_numbers() -> None:
 def test_new_axes_are_a_figure_that_a_notebook_shows() -> None:
     drawn = torch.plot.heatmap(torch.eye(2))
     assert drawn.figure.number in pyplot.get_fignums()
+
+
+def test_a_chart_of_ones_own_follows_the_page() -> None:
+    chart = torch.plot.axes()
+    chart.plot([1.0, 2.0], label="loss")
+    chart.legend()
+    drawn = figure_svg(chart.figure)
+    text = drawn[drawn.index('id="legend_1"') :]
+    assert f"fill: {INK}" in text and f"stroke: {SERIES[0]}" in text
 
 
 def heights(*axes: Any) -> list[float]:
