@@ -33,6 +33,7 @@ def renew(path: Path) -> None:
         kernel_name="python3",
         record_timing=False,
         store_widget_state=False,
+        coalesce_streams=True,
         resources={"metadata": {"path": str(LESSONS)}},
     )
     runner.execute(env={**os.environ, "AUTOKIT_PROGRESS": ""})

@@ -35,6 +35,7 @@ _STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": False,
+    "axes.prop_cycle": f"cycler(color={SERIES})",
     "text.color": INK,
     "text.parse_math": False,
     "xtick.color": QUIET,
@@ -97,9 +98,7 @@ def axes(width: float = 6.4, height: float = 4.0) -> Axes:
     >>> print(curve.set_xlabel("step").get_text())
     step
     """
-    (made,) = grid_for(1, 1, width, height)
-    made.set_prop_cycle(color=SERIES)
-    return made
+    return grid_for(1, 1, width, height)[0]
 
 
 def axes_for(given: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
