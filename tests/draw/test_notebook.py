@@ -108,7 +108,7 @@ def test_a_page_made_by_nbconvert_tells_the_story(monkeypatch: pytest.MonkeyPatc
     from nbconvert import HTMLExporter
 
     shown: list[dict[str, Any]] = []
-    monkeypatch.setattr("IPython.display.display", lambda data, **_: shown.append(data))
+    monkeypatch.setattr("autokit.widgets.live.display", lambda data, **_: shown.append(data))
     player = ak.animate(timeline(graphs.product()))
     player._ipython_display_()
     cell = nbformat.v4.new_code_cell("ak.animate(loss)")
