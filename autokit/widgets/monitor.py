@@ -12,7 +12,8 @@ import traitlets
 from IPython import get_ipython
 from IPython.display import display
 
-from autokit.draw.table import table_text
+from autokit.distributed.group import exchange, get_rank, is_initialized, waited
+from autokit.draw.table import table_html, table_text
 from autokit.graphs.model import Table
 from autokit.graphs.summary import number, with_minus
 from autokit.graphs.training import Watch
@@ -53,6 +54,9 @@ class Monitor(Live):
         Where the first number arose that is not finite; else empty.
     selected : str
         The layer whose lines are marked; may be set.
+    ranks : list of [float, float, float]
+        For each rank of a process group the loss, and for how many seconds it has computed, and has waited
+        for others or exchanged arrays, since the monitor began.
     """
 
     _TITLE = "a training run"
@@ -78,6 +82,8 @@ class Monitor(Live):
     ) -> None:
         self._watch = Watch(model, optimizer, every, scale)
         self._next = -math.inf
+        self._began, self._waited = time.perf_counter(), waited()
+        self.ranks: list[list[float]] = []
         self._place: Any = None
         super().__init__()
         self.set_trait("total", max(0, int(total)))
@@ -88,6 +94,11 @@ class Monitor(Live):
     def step(self, loss: Tensor | float) -> None:
         """Say, after ``optimizer.step()``, what the loss of this step was."""
         self._watch.step(loss)
+        count = len(self._watch.history.losses)
+        if count % self._watch.every == 0 or count == self.total:
+            waiting = waited() - self._waited
+            computing = time.perf_counter() - self._began - waiting
+            self.ranks = exchange("ak.monitor", self._watch.history.losses[-1], computing, waiting).tolist()
         if (now := time.monotonic()) >= self._next:
             self._tell()
             self._next = now + PAUSE
@@ -112,7 +123,9 @@ class Monitor(Live):
         """The run as a figure, and as a table."""
         words = self._sentence()
         picture = figure_if_any(self.figure, words) if self._watch.history.losses else ""
-        return still_bundle(f"{words}\n{table_text(self._table())}", words, picture)
+        ranks = [self._ranks()] if self._ranks().rows else []
+        plain = "\n".join([words, *map(table_text, [self._table(), *ranks])])
+        return still_bundle(plain, words, picture, *map(table_html, ranks))
 
     def _pictures(self) -> list[Picture]:
         return [self.figure()]
@@ -128,15 +141,14 @@ class Monitor(Live):
         super().close()
 
     def __enter__(self) -> Monitor:
-        if get_ipython() is not None:  # type: ignore[no-untyped-call]
-            self._display_live()
+        self._display_live()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.finish()
-        if get_ipython() is not None:  # type: ignore[no-untyped-call]
+        if _is_seen():
             # An output of its own, below the widget: a stored notebook can be compared with a new run.
             display(self.still(), raw=True)  # type: ignore[no-untyped-call]
 
@@ -144,8 +156,15 @@ class Monitor(Live):
         return f"Monitor({counted(len(self._watch.history.losses), 'step')}, {len(self._layers)} layers)"
 
     def _ipython_display_(self, **kwargs: Any) -> None:
-        self._place = display(self.still(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        if _is_seen():
+            self._place = display(self.still(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
         self._display_live(**kwargs)
+
+    def _display_live(self, **kwargs: Any) -> None:
+        # No message of a cluster's engine reaches the browser.
+        kernel = getattr(get_ipython(), "kernel", None)  # type: ignore[no-untyped-call]
+        if _is_seen() and not hasattr(kernel, "engine_id"):
+            super()._display_live(**kwargs)
 
     # ------------------------------------------------------------ what the browser is told
 
@@ -173,6 +192,7 @@ class Monitor(Live):
             "powers": bool(history.powers),
             "constant": history.constant_rate,
             "rows": [list(row) for row in self._table().rows],
+            "ranks": [list(row) for row in self._ranks().rows],
         }
 
     def _sentence(self) -> str:
@@ -197,6 +217,24 @@ class Monitor(Live):
         at = f" at step {history.sampled[-1]:,}" if history.sampled else ""
         return Table(f"Layers{at}", head, tuple((name, *row) for name, row in zip(names, rows)))
 
+    def _ranks(self) -> Table:
+        """Nothing but a head, where there is one rank."""
+        rows = [
+            (str(k), number(loss), f"{own:.2f} s", f"{idle:.2f} s")
+            for k, (loss, own, idle) in enumerate(self.ranks)
+        ]
+        times = [own for _, own, _ in self.ranks] or [0.0]
+        slow = times.index(max(times))
+        note = f"Rank {slow} computes longest: the others wait for it."
+        uneven = max(times) > 1.1 * min(times)
+        head = ("rank", "loss", "computing", "waiting")
+        return Table("Ranks", head, tuple(rows[1:] and rows), (note,) * uneven)
+
+
+def _is_seen() -> bool:
+    """Whether anybody sees what is displayed here: in a notebook, and of a process group's ranks rank 0."""
+    return get_ipython() is not None and not (is_initialized() and get_rank())  # type: ignore[no-untyped-call]
+
 
 def monitor(
     model: Module, optimizer: Optimizer, total: int = 0, every: int = 10, scale: str | None = None
@@ -210,6 +248,10 @@ def monitor(
     For each layer it shows the norm of the gradient and how far an update moves the weights, as a part of
     their size (a thousandth is common), and for each rectifier how many of its units gave 0 for a whole
     batch.  The first number that is not finite raises an alarm that names its layer.
+
+    In a training on several ranks each of them calls it with the same ``total`` and ``every``. At every so
+    many steps, and at the last, the ranks exchange their losses and times, and rank 0 shows all of them: in
+    a ``%%px`` cell when the block ends.
 
     Parameters
     ----------

@@ -36,6 +36,13 @@ x = torch.tensor([dist.get_rank() + 1.0])
 dist.all_reduce(x)
 print(f"rank {dist.get_rank()} has {x.tolist()}, {os.environ['OPENBLAS_NUM_THREADS']} thread, {os.getcwd()}")
 """
+MONITORED = """%%px
+from autokit import nn, optim
+model = nn.Linear(1, 1)
+with torch.monitor(model, optim.SGD(model.parameters(), lr=0.1), total=4) as watch:
+    for step in range(4):
+        watch.step(dist.get_rank() + 0.5)
+"""
 WAITS = """%%px
 if dist.get_rank() == 1:
     raise ValueError("broken here")
@@ -96,6 +103,10 @@ def test_cells_run_on_all_ranks_and_a_restart_leaves_nothing(kernel: tuple[Any, 
     assert "%|" not in placed  # no bar of progress
     for rank in range(2):
         assert f"rank {rank} has [3.0], 1 thread, {here}" in placed, placed
+
+    said = run(MONITORED)
+    assert said.count("After 4 steps of 4 the loss is") == 1, said  # rank 0 shows it, for all
+    assert re.search(r"Ranks\nrank +loss +computing +waiting\n0 +0\.5 .*\n1 +1\.5 ", said), said
 
     family = psutil.Process(manager.provisioner.pid).children(recursive=True)
     shared = {part.path for process in family for part in process.memory_maps() if "mpich" in part.path}

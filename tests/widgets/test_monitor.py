@@ -128,6 +128,12 @@ def test_what_is_on_the_screen_is_what_python_says(open_page: Callable[..., Any]
     curve = place.locator(".ak-charts section").first.locator(".ak-curve").get_attribute("d")
     assert len(re.findall("[ML]", curve)) == 40
     assert place.locator("[role=progressbar]").get_attribute("aria-valuenow") == "40"
+    assert place.get_by_role("region", name="Ranks").is_hidden()
+    watch.ranks = [[0.5, 2.0, 0.1], [0.7, 1.0, 1.1]]
+    watch._tell()
+    shown.update()
+    (row,) = place.get_by_role("row").filter(has_text="1.10 s").all()
+    assert row.locator("th, td").all_inner_texts() == ["1", "0.7", "1.00 s", "1.10 s"]
 
 
 def test_the_alarm_is_told_and_a_layer_chosen(open_page: Callable[..., Any]) -> None:

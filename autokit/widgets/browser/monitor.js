@@ -5,7 +5,7 @@
  * nothing more comes, and what was drawn last stays.
  *
  * @typedef {{ sentence: string, loss: string, rate: string, title: string, powers: boolean, constant:
- *   boolean, rows: string[][] }} Told
+ *   boolean, rows: string[][], ranks: string[][] }} Told
  */
 
 import { drawnIn, extent, makeChart } from "./chart.js";
@@ -51,10 +51,11 @@ function render({ model, el }) {
   const table = tableOf(h("span", { className: "ak-unseen" }, "Layers at the step measured last"),
     ["Layer", "Gradient norm", "Update ÷ weights", "Silent on the batch"], []);
   const [body] = table.tBodies;
+  const ranks = tableOf("Ranks", ["Rank", "Loss", "Computing", "Waiting"], []);
   const root = groupOf("ak-player ak-live ak-monitor", "Monitor of a training run", alarm,
     h("div", { className: "ak-progress" }, state,
       ...facts.map(({ name, value }) => h("span", { className: "ak-fact" }, h("span", {}, name), value))),
-    bar, desk, regionOf("ak-layers", "Layers", table), sentence);
+    bar, desk, regionOf("ak-layers", "Layers", table), regionOf("ak-layers", "Ranks", ranks), sentence);
 
   /** The colour and the dashes of a layer's line. @param {number} k */
   const look = (k) => ({ "data-way": String(k % COLOURS),
@@ -125,6 +126,9 @@ function render({ model, el }) {
     draw(charts[2], rowsOf(model.get("_norms"), 1 + layers.length), layered);
     draw(charts[3], rowsOf(model.get("_ratios"), 1 + layers.length), { ...layered, guide: -3 });
     list(told.rows);
+    ranks.parentElement.hidden = !told.ranks.length;
+    ranks.tBodies[0].replaceChildren(...told.ranks.map(([rank, ...cells]) =>
+      h("tr", {}, h("th", { scope: "row" }, rank), ...cells.map((text) => h("td", {}, text)))));
     mark();
   }
 

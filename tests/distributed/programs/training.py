@@ -1,6 +1,7 @@
 """A training on any number of ranks, in its parts: gradients, steps, accumulation, buffers, a checkpoint."""
 
 import sys
+import time
 
 import numpy as np
 
@@ -94,6 +95,28 @@ def twenty_steps() -> np.ndarray:
     return np.concatenate([each.numpy(force=True).ravel() for each in model.parameters()])
 
 
+def the_monitor_shows_all_ranks() -> None:
+    model = DistributedDataParallel(network(0))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with torch.monitor(model, optimizer, total=8, every=5) as watch:
+        for batch in batches(8):
+            optimizer.zero_grad()
+            loss = loss_of(model, *share(batch))
+            if rank == size - 1:
+                time.sleep(0.05)
+            loss.backward()
+            optimizer.step()
+            watch.step(loss)
+    rows = watch.ranks
+    assert len(rows) == size and rows[rank][0] == watch.loss
+    told = watch.still()["text/plain"] if rank == 0 else ""
+    if size > 1:
+        assert rows[-1][1] > 0.4 and rows[-1][2] < rows[0][2] > 0.3, rows
+        assert rank or size > 2 or "Rank 1 computes longest: the others wait for it." in told, told
+    else:
+        assert "Ranks" not in told
+
+
 if __name__ == "__main__":
     dist.init_process_group("mpi")
     rank, size = dist.get_rank(), dist.get_world_size()
@@ -101,6 +124,7 @@ if __name__ == "__main__":
     buckets_are_sent_while_the_backward_pass_runs()
     small_batches_add_up()
     buffers_are_those_of_rank_0()
+    the_monitor_shows_all_ranks()
     parameters = twenty_steps()
     if rank == 0:
         np.save(sys.argv[1], parameters)
