@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from autokit.widgets.explorer import explore
     from autokit.widgets.monitor import monitor
     from autokit.widgets.playground import playground
+    from autokit.widgets.ring import ring
 
 newaxis = None
 """A new dimension in an index: ``x[:, newaxis]``."""
@@ -84,6 +85,7 @@ _LAZY = {
     "monitor": "widgets.monitor",
     "playground": "widgets.playground",
     "record": "graphs.story",
+    "ring": "widgets.ring",
     "save": "serialization",
     "set_anomaly_enabled": "debug.anomaly",
     "summary": "graphs.layers",

@@ -88,6 +88,8 @@ def scene(
     drawn = part(graph, limit, depth, opened, constants)
     state = still(data, drawn)
     texts = _texts(data, state)
+    if ring := getattr(graph, "arranged", None):
+        return _on_paper(*ring(texts, state))
     shown = (*asked.show, "tangent") if graph.view.slopes == "tangent" else asked.show
 
     def arranged(direction: str, in_a_row: Sequence[Edge] = ()) -> Scene:

@@ -30,6 +30,7 @@ _FILL = {
     "word": "#243b53",
     "value": INK,
     "gradient": BACKWARD,
+    "dots": FORWARD,
     "flow": BACKWARD,
     "pending": BACKWARD,
     "marks": themes.ALARM,
@@ -139,13 +140,14 @@ def _box(box: Box, state: State) -> str:
         )
     parts += map(_text, content.lines)
     parts += [_thumbnail(thumb, bool(_known(fields, thumb))) for thumb in content.thumbnails]
-    parts += [_field(name, content, fields.get(name)) for name in ("value", "gradient", "pending")]
+    names = dict.fromkeys(("value", "gradient", "pending", *content.fields))
+    parts += [_field(name, content, fields.get(name)) for name in names]
     return "".join(parts) + "</g>"
 
 
 def _shape(kind: str, status: str, final: bool) -> str:
     shape = _BOX.get(kind, _BOX["operation"])
-    if status in ("ready", "current"):
+    if status in ("ready", "current", "complete"):
         colour = BACKWARD if final else FORWARD
         shape = shape[: shape.index(" stroke=")] + f' stroke="{colour}" stroke-width="2.2"'
     return shape

@@ -27,8 +27,9 @@ class View:
         Which of ``FACTS`` a box shows.
     direction : "auto", "LR" or "TB"
         From left to right, or from top to bottom.
-    slopes : "gradient" or "tangent"
-        What the derivatives beside the values are: those of a story in forward mode are tangents.
+    slopes : "gradient", "tangent" or "workers"
+        What stands beside the values: gradients; of a story in forward mode tangents; in a ring of workers
+        those whose numbers are in a sum.
     lit : tuple of int
         The nodes that stand out.
     """

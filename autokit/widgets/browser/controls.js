@@ -7,7 +7,7 @@
 
 import { h } from "./dom.js";
 import { makeTransport, slide, slider, toggleButton } from "./parts.js";
-import { neighbour } from "./story.js";
+import { neighbour, PHASES } from "./story.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4];
 
@@ -27,7 +27,7 @@ export function makeControls(timeline, act, on) {
   const place = (/** @type {number} */ step) =>
     `${count > 1 ? (100 * Math.max(0, Math.min(step, count - 1))) / (count - 1) : 0}%`;
   const track = h("div", { className: "ak-track" });
-  for (const phase of /** @type {const} */ (["forward", "turn", "backward"])) {
+  for (const phase of Object.keys(PHASES)) {
     const first = timeline.steps.findIndex((step) => step.phase === phase);
     if (first < 0) continue;
     const last = timeline.steps.findLastIndex((step) => step.phase === phase);

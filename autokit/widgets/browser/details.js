@@ -74,15 +74,15 @@ export function makePanel(timeline, elements, paths, onSource, onClose, on) {
       .map((t) => `⚠ ${t.sentence}`), false);
     row("Kind", chosen.kind === "operation" ? `${chosen.operation} (${chosen.backward || "no backward node"})`
       : chosen.kind === "leaf" ? `leaf: ${slopes === "Tangent" ? "may move" : "collects a gradient"}`
-      : "constant: needs no gradient", false);
+      : chosen.kind === "constant" ? "constant: needs no gradient" : chosen.kind, false);
     row("Formula", chosen.formula && `${name} = ${chosen.formula}`);
     row("Value", known ? String(now.value) : "not computed yet");
     if (known && value?.minimum !== undefined && tensor)
       row("Range", `${value.minimum} to ${value.maximum}, mean ${value.mean}`);
     if (known && (value?.nan || value?.infinite))
       row("Not finite", `${value.nan ?? 0} NaN, ${value.infinite ?? 0} infinite`);
-    if (known && tensor && value) grid(chosen, "value", String(now.value));
-    row(slopes, chosen.requires_grad ? String(now.gradient || "—") : "none needed");
+    if (known && tensor && value && chosen.kind !== "chunk") grid(chosen, "value", String(now.value));
+    row(slopes, chosen.requires_grad ? String(now.gradient || now.dots || "—") : "none needed");
     const final = isFinal(now);
     if (final && tensor && chosen.gradient) grid(chosen, "gradient", String(now.gradient));
     const account = timeline.accounts?.find((a) => a.node === chosen.id);

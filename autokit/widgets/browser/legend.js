@@ -7,8 +7,9 @@ const MEANINGS = [
   ["--ak-plus", "above 0"], ["--ak-minus", "below 0"],
 ];
 
-export function makeLegend() {
-  const items = MEANINGS.map(([colour, words]) => {
+/** @param {boolean} directed whether a computation goes forward and backward */
+export function makeLegend(directed) {
+  const items = MEANINGS.slice(directed ? 0 : 2).map(([colour, words]) => {
     const swatch = h("i", { "aria-hidden": "true" });
     swatch.style.setProperty("--ak-sign", `var(${colour})`);
     return h("li", {}, swatch, words);

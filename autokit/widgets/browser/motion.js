@@ -26,7 +26,7 @@ export function factorOf({ local }, number) {
  * @param {ReturnType<typeof import("./camera.js").makeCamera>} camera
  * @param {(name: string) => Element | undefined} find */
 export function makeMotion(timeline, svg, paper, camera, find) {
-  const onward = slopesOf(timeline) === "Tangent";
+  const onward = slopesOf(timeline) !== "Gradient";
   /** @type {Set<() => void>} */ const moving = new Set();
   /** @type {Element | null} */ let factor = null;
 

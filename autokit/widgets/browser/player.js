@@ -28,7 +28,8 @@ import { groupOf, zoomButtons } from "./parts.js";
 import { makePaths, productAlong } from "./paths.js";
 import { linesOf, makeProgram } from "./program.js";
 import { makeStage } from "./stage.js";
-import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, stop, walker, whyNot } from "./story.js";
+import { flowOf, isRight, nameOf, neighbour, pathsTo, questions, slopesOf, stop, walker,
+  whyNot } from "./story.js";
 import { makeTable } from "./table.js";
 import { isPressing, makeView } from "./view.js";
 
@@ -166,8 +167,9 @@ function render({ model, el }) {
   const folding = makeFolding(model, widget,
     () => stage.foldOf([model.get("selected"), ...(timeline.steps[here()]?.touches ?? [])]));
   const picture = h("div", { className: "ak-picture" }, stage.node,
-    h("div", { className: "ak-tools" }, h("div", { className: "ak-find" }, search, options), makeLegend(),
-      folding.node), zoomButtons(() => stage, ["−", "+", "0"], full));
+    h("div", { className: "ak-tools" }, h("div", { className: "ak-find" }, search, options),
+      makeLegend(slopesOf(timeline) !== "Workers"), folding.node),
+    zoomButtons(() => stage, ["−", "+", "0"], full));
   const collapse = makeCollapse(picture, widget.atEnd);
   makeTip(picture, elements, on);
   const parts = [collapse, stage, folding, caption, controls, panel, table, program];

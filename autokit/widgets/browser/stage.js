@@ -40,7 +40,7 @@ export function makeStage(timeline, markup, shortened, onSelect, on) {
   const groupOf = (/** @type {string} */ name) => elements.get(name)?.group ?? folds.home(name);
 
   node.classList.toggle("ak-large", elements.size > 400);
-  node.classList.toggle("ak-tangents", slopesOf(timeline) === "Tangent");
+  node.classList.toggle("ak-tangents", slopesOf(timeline) !== "Gradient");
   const strongest = Math.max(0, ...timeline.steps.flatMap((step) => step.changes ?? [])
     .filter((c) => c.field === "flow").map((c) => flowOf(c.value).magnitude).filter(Number.isFinite));
   const marks = (timeline.troubles ?? []).flatMap((trouble) => {

@@ -2,7 +2,7 @@
  * The story as pure functions: what is shown at a step, where the player stands, what is asked.
  *
  * @typedef {{ element: string, field: string, value: string | number | null }} Change
- * @typedef {{ kind: string, phase: "forward" | "turn" | "backward", chapter: number, sentence: string,
+ * @typedef {{ kind: string, phase: string, chapter: number, sentence: string,
  *   formula?: string, numbers?: string, note?: string, instead?: string, collapse?: Collapse, touches?:
  *   string[], changes?: Change[] }} Step
  * @typedef {{ shape: number[], to?: number[], axes: number[], values?: number[], sums?: number[] }} Collapse
@@ -181,8 +181,9 @@ export const told = ({ lit, chapter }) => chapter?.sentence ?? lit.at(-1)?.sente
 export const isFinal = ({ status, gradient }) => ["ready", "current", "final"]
   .includes(status) && Boolean(gradient) && gradient !== "—";
 
-/** What the derivatives beside the values are. @param {Timeline} timeline */
-export const slopesOf = ({ graph }) => (graph.view?.slopes === "tangent" ? "Tangent" : "Gradient");
+/** What stands beside the values, as gradients or tangents. @param {Timeline} timeline */
+export const slopesOf = ({ graph: { view } }) =>
+  (view?.slopes ?? "gradient").replace(/^./, (letter) => letter.toUpperCase());
 
 /** @param {Node} node */
 export const nameOf = (node) => node.label || `v${node.id}`;
@@ -191,14 +192,16 @@ export const nameOf = (node) => node.label || `v${node.id}`;
 export const shapeText = (shape) => (shape?.length ? `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`
   : "scalar");
 
-export const PHASES = { forward: "→ Forward", turn: "↻ Turn-around", backward: "← Backward" };
+/** @type {Record<string, string>} */
+export const PHASES = { forward: "→ Forward", reduce: "Reduce-scatter", turn: "↻ Turn-around",
+  backward: "← Backward", gather: "All-gather" };
 
 /** @type {Record<string, string>} */
 export const KINDS = {
-  input: "Input", operands: "Operands", value: "Value", turn: "Turn-around", seed: "Seed",
+  input: "Input", operands: "Operands", value: "Value", turn: "Half way", seed: "Seed",
   select: "Next node", upstream: "Upstream gradient", local: "Local derivative", product: "Product",
   unbroadcast: "Un-broadcast", travel: "Travel", accumulate: "Accumulate", leaf: "Leaf gradient", sum: "Sum",
-  finish: "Finish",
+  copy: "Copy", finish: "Finish",
 };
 
 /** @type {Record<string, string>} */

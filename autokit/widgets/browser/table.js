@@ -38,7 +38,7 @@ export function makeTable(timeline, onSelect) {
       for (const { element, cells } of rows) {
         const now = view.state[element] ?? {};
         cells.value.textContent = String(now.value ?? "");
-        cells.gradient.textContent = String(now.gradient ?? "");
+        cells.gradient.textContent = String(now.gradient ?? now.dots ?? "");
         cells.status.textContent = STATUSES[String(now.status)] ?? String(now.status ?? "");
       }
     },
