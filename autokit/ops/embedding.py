@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import beside, module_of, to_numpy
+from autokit.base.devices import module_of
 from autokit.base.errors import describe, require_tensor
 from autokit.engine.inplace import mark_changed
 from autokit.engine.operation import derivative, on, operation
@@ -119,67 +119,6 @@ def embedding(
     return read_rows(weight, input, padding=padding_idx, by_frequency=scale_grad_by_freq)
 
 
-def embedding_bag(
-    input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Tensor:
-    """The sum, mean or largest of the rows of ``weight`` that each bag names.
-
-    Parameters
-    ----------
-    input : Tensor
-        Row numbers: of shape (bags, length), or all bags in one dimension, with ``offsets``.
-    weight, max_norm, norm_type, scale_grad_by_freq
-        As in :func:`embedding`.
-    offsets : Tensor, optional
-        Where in ``input`` each bag begins; an empty bag gives zeros.
-    mode : str
-        ``"sum"``, ``"mean"`` or ``"max"``.
-    per_sample_weights : Tensor, optional
-        A factor for each row read, in the shape of ``input``; only for sums.
-    include_last_offset : bool
-        ``offsets`` says where the last bag ends, too.
-    padding_idx : int, optional
-        A row that counts in no bag.
-    """
-    require_tensor("embedding_bag", input)
-    if mode not in ("sum", "mean", "max") or per_sample_weights is not None and mode != "sum":
-        raise ValueError(
-            f"mode has to be one of sum, mean or max, and sum with per_sample_weights: it is {mode!r}"
-        )
-    if input.ndim not in (1, 2) or (offsets is None) != (input.ndim == 2):
-        raise ValueError(
-            "embedding_bag takes an input of 2 dimensions, or one of 1 dimension with offsets that say where "
-            f"each bag begins, but got {describe(input)} and offsets {offsets}"
-        )
-    flat = input.reshape(-1)
-    starts = np.arange(len(input)) * input.shape[1] if offsets is None else to_numpy(offsets.array)
-    ends = starts if include_last_offset else np.append(starts, len(flat))
-    bag, bags = np.repeat(np.arange(len(ends) - 1), np.diff(ends)), len(ends) - 1
-    counted = to_numpy(flat.array)[: len(bag)] != (-1 if padding_idx is None else padding_idx % len(weight))
-    kept = new_tensor(beside(np.flatnonzero(counted), flat.array))
-    index = new_tensor(beside(bag[counted], flat.array))
-    rows = embedding(flat[kept], weight, None, max_norm, norm_type, scale_grad_by_freq)
-    if mode == "max":
-        zeros, places = weight.new_zeros((bags, weight.shape[1])), index.unsqueeze(1).expand(rows.shape)
-        return zeros.scatter_reduce(0, places, rows, "amax", include_self=False)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape(-1)[kept].unsqueeze(1)
-    total = add_rows(rows, index, rows=bags)
-    if mode == "sum":
-        return total
-    counts = np.maximum(np.bincount(bag[counted], minlength=bags), 1)[:, np.newaxis]
-    return total / new_tensor(beside(counts.astype(weight.array.dtype), weight.array))
-
-
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A 1 in the place that each element of ``tensor`` names, and zeros, in a new last dimension.
 
@@ -213,4 +152,4 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     return new_tensor((array[..., np.newaxis] == module_of(array).arange(classes)).astype(np.int64))
 
 
-NAMES = Names(functional="embedding embedding_bag one_hot")
+NAMES = Names(functional="embedding one_hot")

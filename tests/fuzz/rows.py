@@ -134,7 +134,7 @@ x[zb], y-[zb]: F.binary_cross_entropy{_with_logits(x, |(x.sigmoid(), }y.detach()
 x[zb], i<b[z], w+[b]: F.cross_entropy(x, i, {w.detach()|None}, label_smoothing={0.0|0.1}, reduction={'mean'|'sum'|'none'})
 x[zbh], i<b[zh]: F.{cross_entropy|nll_loss}(x, i, ignore_index={-100|0}, reduction={'mean'|'sum'|'none'})
 x[zb], y[zb], v[zb]: {F.triplet_margin_loss(x, y, v)|F.cosine_embedding_loss(x, y, T.ones(z))|F.gaussian_nll_loss(x, y, v ** 2 + 0.1)}
-w[ab], i<a[cd]: {F.embedding(i, w)|F.embedding(i, w, padding_idx=0)|F.one_hot(i, a)|F.embedding_bag(i, w, mode='mean')|w[i].sum(1)}
+w[ab], i<a[cd]: {F.embedding(i, w)|F.embedding(i, w, padding_idx=0)|F.one_hot(i, a)|w[i].sum(1)}
 x[]: T.{arange({0..3}, {4..7}, {1|2|0.5})|linspace(-1, {1..3}, {0..5})|eye({0..3}, {1..4})|full((2, 3), x)|logspace(0, 1, 3)} + x
 x[*]: {T.zeros_like(x)|T.full_like(x, 3)|x.new_ones(2)|x.new_zeros((1, 2))|T.empty_like(x).fill_(1)|x.detach()|T.atleast_2d(x)} + 1
 x[a], y[b]: T.{meshgrid(x, y, indexing={'ij'|'xy'})|outer(x, y)|searchsorted(x.sort()[0], y)|bucketize(y, x.sort()[0])}

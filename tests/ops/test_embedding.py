@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,25 +39,6 @@ def test_long_rows_are_shortened_in_the_table():
     assert table.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
 
 
-@pytest.mark.parametrize(
-    "options", [{"mode": "sum"}, {"mode": "mean"}, {"mode": "mean", "padding_idx": 1}, {"mode": "max"}]
-)
-def test_bags(options: Any):
-    def bags(torch: Any, words: Any, table: Any, *offsets: Any, **more: Any) -> Any:
-        return torch.nn.functional.embedding_bag(words, table * table, *offsets, **options, **more)
-
-    compare(bags, WORDS, TABLE)
-    for offsets, ends in (([0, 2, 2, 5], False), ([0, 4, 6], True)):
-        compare(partial(bags, include_last_offset=ends), WORDS.reshape(-1), TABLE, np.array(offsets))
-
-
-def test_bags_with_weights():
-    def program(torch: Any, words: Any, table: Any, weights: Any) -> Any:
-        return torch.nn.functional.embedding_bag(words, table, mode="sum", per_sample_weights=weights)
-
-    compare(program, WORDS, TABLE, numbers(2, 3, seed=1), second=False)
-
-
 def test_one_hot():
     compare(functional("one_hot"), WORDS)
     compare(functional("one_hot", 7), WORDS)
@@ -69,7 +49,6 @@ ERRORS = [
     (lambda torch, w, t: torch.nn.functional.embedding(w + 1, t), "out of range"),
     (lambda torch, w, t: torch.nn.functional.embedding(w - 1, t), "out of range"),
     (lambda torch, w, t: torch.nn.functional.embedding(t, t), ".long()"),
-    (lambda torch, w, t: torch.nn.functional.embedding_bag(w[0], t), "offsets"),
     (lambda torch, w, t: torch.nn.functional.one_hot(w, 3), "num_classes"),
     (lambda torch, w, t: torch.nn.functional.one_hot(w - 1), "non-negative"),
 ]

@@ -22,7 +22,6 @@ REFUSED = (
     "nonzero",
     "masked_select",
     "x[..., 0] > 0",
-    "embedding_bag",
     "T.full(",
     "one_hot",
 )
