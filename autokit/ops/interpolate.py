@@ -1,26 +1,23 @@
-"""Images are resized, or read between their pixels; channels are rearranged to pixels and back.
+"""Images are resized, and channels are rearranged to pixels.
 
 Resizing along several dimensions resizes along one after the other, so each new element is a weighted sum of
-neighbours along one dimension.  At a point of a grid the pixels around it are weighted by their distances.
+neighbours along one dimension.
 
 References
 ----------
 R. G. Keys, "Cubic convolution interpolation for digital image processing", IEEE TASSP 29(6), 1981.
-M. Jaderberg, K. Simonyan, A. Zisserman and K. Kavukcuoglu, "Spatial transformer networks", NeurIPS 2015.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autokit.base.errors import describe, require_floats, require_tensor
 from autokit.engine.tensor import Tensor
-from autokit.ops.choose import where
 from autokit.ops.names import Names
 from autokit.ops.pad import AxisMap, picking, resample
 from autokit.ops.pooling import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -128,121 +125,12 @@ def _along(axis: int, old: int, new: int, factor: float | None, mode: str, align
     return AxisMap(axis, old, np.clip(first + near, 0, old - 1), weights)
 
 
-def _cubic(distance: Any) -> Any:
-    """The weight of a neighbour at a ``distance``, by Keys' cubic convolution kernel; arrays or tensors."""
+def _cubic(distance: np.ndarray) -> np.ndarray:
+    """The weight of a neighbour at a ``distance``, by Keys' cubic convolution kernel."""
     a, x = -0.75, distance
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
-
-
-# ---------------------------------------------------------------- reading at points
-
-
-def grid_sample(
-    input: Tensor,
-    grid: Tensor,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool | None = None,
-) -> Tensor:
-    """``input`` read at the points of ``grid``, between its pixels.
-
-    Parameters
-    ----------
-    input : Tensor
-        Images (N, C, H, W), or volumes (N, C, D, H, W).
-    grid : Tensor
-        Points (N, H', W', 2), or (N, D', H', W', 3): x, y and z, each from −1 to 1 inside the image.
-    mode : {"bilinear", "nearest", "bicubic"}
-        A mean of the pixels around the point, the nearest one, or a cubic curve through 4 × 4.
-    padding_mode : {"zeros", "border", "reflection"}
-        What lies outside: 0, the pixel at the border, or the image mirrored.
-    align_corners : bool
-        Whether −1 and 1 are the centres of the outermost pixels, or their outer edges.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
-    >>> grid = torch.tensor([[[[0.0, 0.0], [1.0, 1.0]]]])
-    >>> torch.nn.functional.grid_sample(image, grid, align_corners=True)
-    tensor([[[[2.5000, 4.0000]]]])
-    """
-    require_tensor("grid_sample", input)
-    require_tensor("grid_sample", grid, "grid", 1)
-    for given, allowed in (
-        (mode, ("bilinear", "nearest", "bicubic")),
-        (padding_mode, ("zeros", "border", "reflection")),
-    ):
-        if given not in allowed:
-            raise ValueError(f"grid_sample(): expected one of {', '.join(allowed)}, but got: '{given}'")
-    sizes = input.shape[2:]
-    ndim, fits = len(sizes), grid.ndim == input.ndim and grid.dtype == input.dtype
-    if ndim not in (2, 3) or not fits or grid.shape[-1] != ndim or grid.shape[0] != input.shape[0]:
-        raise RuntimeError(
-            "grid_sample(): expected images (N, C, H, W) with a grid (N, H', W', 2), or volumes "
-            "(N, C, D, H, W) with a grid (N, D', H', W', 3), of one dtype, but got "
-            f"{describe(input)} and {describe(grid)}"
-        )
-    if mode == "bicubic" and ndim != 2:
-        raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
-    points = []
-    for dim, size in enumerate(sizes):
-        point = grid[..., -1 - dim] + 1
-        point = point / 2 * (size - 1) if align_corners else (point * size - 1) / 2
-        points.append(point if mode == "bicubic" else _inside(point, size, padding_mode, align_corners))
-    images: Any = input.flatten(2)
-    total: Any = 0.0
-    for weight, corner in _neighbours(points, mode):
-        if mode == "bicubic":
-            corner = [_inside(each, size, padding_mode, align_corners) for each, size in zip(corner, sizes)]
-        total = total + _read(images, corner, sizes) * weight
-    return total
-
-
-def _inside(place: Tensor, size: int, padding_mode: str, aligned: bool | None) -> Tensor:
-    """``place``, brought into the image where the padding asks for that; at the border without a gradient."""
-    if padding_mode == "zeros":
-        return place
-    if padding_mode == "reflection":
-        low, span = (0, size - 1) if aligned else (-0.5, size)
-        distance = (place - low).abs()
-        times = (distance.detach() / max(span, 1)).floor()
-        rest = distance - times * span
-        place = where(times % 2 == 0, rest, span - rest) + low
-    values: Any = place.detach()
-    return where((values > 0) & (values < size - 1), place, values.nan_to_num(0.0).clamp(0, size - 1))
-
-
-def _neighbours(points: list[Tensor], mode: str) -> Iterator[tuple[Any, list[Tensor]]]:
-    """The pixels that count at each point, each with its weight."""
-    if mode == "nearest":  # nothing changes as a point moves: its gradient is 0
-        unmoved: Any = points[0] == points[0]
-        yield where(unmoved, 1.0, points[0]).unsqueeze(1), [point.detach().round() for point in points]
-        return
-    lower = [point.detach().floor() for point in points]
-    near = range(-1, 3) if mode == "bicubic" else range(2)
-    for steps in product(near, repeat=len(points)):
-        weight: Any = 1.0
-        for point, low, step in zip(points, lower, steps):
-            distance = (point - (low + step)).abs()
-            weight = weight * (_cubic(distance) if mode == "bicubic" else 1 - distance)
-        yield weight.unsqueeze(1), [low + step for low, step in zip(lower, steps)]
-
-
-def _read(images: Tensor, corner: list[Tensor], sizes: Sequence[int]) -> Tensor:
-    """The pixels at whole places, of images whose pixels are in a row; 0 outside."""
-    index: Any = 0
-    inside: Any = True
-    for place, size in zip(corner, sizes):
-        values: Any = place.detach()
-        inside = (values >= 0) & (values <= size - 1) & inside
-        index = index * size + values.nan_to_num(0.0).clamp(0, size - 1).long()
-    batch, channels = images.shape[:2]
-    flat = index.reshape(batch, 1, -1).expand(batch, channels, math.prod(index.shape[1:]))
-    pixels = images.gather(2, flat).reshape((batch, channels, *index.shape[1:]))
-    return where(inside.unsqueeze(1), pixels, 0.0)
 
 
 # ---------------------------------------------------------------- channels and pixels
@@ -272,6 +160,6 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 NAMES = Names(
     functions="pixel_shuffle",
-    functional="interpolate grid_sample pixel_shuffle",
+    functional="interpolate pixel_shuffle",
     other_functional={"upsample": interpolate},
 )

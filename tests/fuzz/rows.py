@@ -119,7 +119,7 @@ x[zchw]: F.pad(x, ({-1..2}, {0..2}, {0..2}, {-1..2}), {'constant'|'replicate'}, 
 x[zch]: F.pad(x, ({0..3}, {0..1}), {'reflect'|'replicate'|'circular'})
 x[zchw]: F.pad(x[0], ({0..1}, {-1..1}, {0..1}, {-1..2}), {'reflect'|'replicate'})
 x[zcdhw]: F.pad(x, ({0..1}, {0..1}, {0..2}, 0, {0..1}, 0), {'reflect'|'replicate'|'circular'})
-x[zchw]: {F.pixel_shuffle(T.cat([x] * 4, 1), 2)|F.grid_sample(x, T.zeros(z, 2, 3, 2, dtype=x.dtype) + 0.3, align_corners={True|False})}
+x[zchw]: F.pixel_shuffle(T.cat([x] * 4, 1), 2)
 x[zch], w[h], v[h]: F.layer_norm(x, (h,), {w|None}, {v|None}, {1e-5|0.1})
 x[zch], w[c], v[c]: F.batch_norm(x, {w.detach() * 0, v.detach() ** 2|None, None}, w, v, training={True|False}, momentum={0.1|0.5})
 x[zch], w[c], v[c]: F.{group_norm(x, c, w, v)|instance_norm(x)|rms_norm(x, (h,))|local_response_norm(x, 2)|group_norm(x, 1, w, v)}

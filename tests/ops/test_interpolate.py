@@ -56,25 +56,10 @@ ERRORS = [
     (lambda torch, x: torch.nn.functional.interpolate(x, size=2, align_corners=True), "align_corners"),
     (lambda torch, x: torch.nn.functional.interpolate(x.long(), size=2, mode="bilinear"), "floating"),
     (lambda torch, x: torch.nn.functional.pixel_shuffle(x, 2), "divisible"),
-    (lambda torch, x: torch.nn.functional.grid_sample(x, x), "grid"),
 ]
 
 
 test_what_errors_say = refused(ERRORS, numbers(2, 3, 5, 5))
-
-
-# ---------------------------------------------------------------- reading at points
-
-
-@pytest.mark.parametrize("aligned", [True, False])
-@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
-def test_reading_at_points(mode: str, padding: str, aligned: bool):
-    for sizes, points in (((4, 5), (4, 2)), ((3, 4, 5), (3, 2, 3))):
-        if len(sizes) == 2 or mode != "bicubic":
-            x, grid = numbers(2, 3, *sizes), numbers(2, 3, *points, seed=1, low=-1.7, high=1.7)
-            # PyTorch has no second derivative of most of them.
-            compare(functional("grid_sample", mode, padding, aligned), x, grid, second=False)
 
 
 # ---------------------------------------------------------------- channels and pixels
