@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -65,10 +66,8 @@ def mimebundle(value: Any, **options: Any) -> dict[str, Any]:
     the options are those of :func:`autokit.draw.scene`.
     """
     if isinstance(value, Graph | Timeline):
-        told = text(value, **_for_text(options))
-        if isinstance(value, Timeline) and len(value) > 1:
-            return {"text/plain": told, "text/html": frames(value, **options)}
-        return {"text/plain": told, "text/html": html(value, **options)}
+        story = isinstance(value, Timeline) and len(value) > 1 and frames(value, **options)
+        return {"text/plain": text(value, **_for_text(options)), "text/html": story or html(value, **options)}
     if isinstance(value, Tensor):
         return mimebundle_of_tensor(value)
     if isinstance(value, LayerTable):
@@ -84,15 +83,19 @@ def frames(timeline: Timeline, **options: Any) -> str:
     """A story where nobody can play it: its moments, a picture for each, with its sentence below.
 
     Its classes are those of reveal.js: in a talk, the moments stand in one place, one after the other.
+    Where the environment has ``AUTOKIT_TALK``, these are all chapters, a coarse step each: a fine step, of
+    which a small network has a hundred, is no sentence to press a key for.  So many pictures are for the
+    talk alone: a notebook would store them.
     """
-    picture, end = scene(timeline, **options), len(timeline) - 1
-    told = []
-    for step, sentence in moments(timeline):
+    picture, end, talk = scene(timeline, **options), len(timeline) - 1, "AUTOKIT_TALK" in os.environ
+    chapters = [(each.last, each.sentence) for each in timeline.chapters]
+    told: list[str] = []
+    for step, sentence in chapters if talk else moments(timeline):
         alt = picture.title if step == end else f"The graph at step {step + 1} of {end + 1}."
         drawn = image(_UNSEEN.sub("", svg(picture, timeline.state(step))), alt, picture.width)
-        words = f"<p>Step {step + 1} of {end + 1}. {markup(sentence)}</p>"
-        told.append(f'<div class="fragment fade-in-then-out">{drawn}{words}</div>')
-    while len(told) > 3 and sum(map(len, told)) > _ROOM:
+        words = f"Step {step + 1} of {end + 1}. {markup(sentence)}"
+        told.append(f'<div class="fragment fade-in-then-out">{drawn}<p>{words}</p></div>')
+    while not talk and len(told) > 3 and sum(map(len, told)) > _ROOM:
         del told[2 if len(told) == 5 else 0]  # a second moment of the way back, then the start
     return f'{_IN_A_WINDOW}<div class="ak-moments r-stack">{"".join(told)}</div>'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from html import unescape
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -86,6 +87,15 @@ def test_a_story_is_told_in_up_to_five_moments_with_their_sentences() -> None:
     assert len(set(drawn)) == 5 and "12.0" not in drawn[0] and "12.0" in drawn[-1]
     assert ak.animate(story).still()["text/html"].count("<img") == 5
     assert html == mimebundle(story)["text/html"]
+
+
+def test_a_talk_has_a_fragment_for_each_chapter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AUTOKIT_TALK", "1")
+    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    story = ak.record(nn.functional.cross_entropy(model(ak.randn(8, 64)), ak.arange(8)))
+    fragments = mimebundle(story)["text/html"].split('<div class="fragment ')[1:]
+    told = [unescape(re.findall(r"<p>Step (\d+) of \d+\. (.*?)</p>", each)[0][1]) for each in fragments]
+    assert len(told) > 10 and told == [chapter.sentence for chapter in story.chapters]
 
 
 def test_a_story_of_large_pictures_has_three_moments() -> None:
