@@ -28,6 +28,8 @@ INSTEAD = {
     r"torch\.utils\.(tensorboard|model_zoo)": "ak.monitor for losses, torch.load for weights",
     r"torch\.(vander|cartesian_prod|combinations|chain_matmul|gradient|trapz|trapezoid)": "NumPy",
     r"torch\.(lstm|gru|rnn_\w+)(_cell)?": "torch.nn.LSTM, torch.nn.GRU, torch.nn.RNN or their cells",
+    r".*\.((nan)?quantile|nanmedian|cov|corrcoef)": "NumPy's, on x.numpy()",
+    r".*\.(histc|tensor_split)": "torch.histogram, torch.split",
     r".*(EmbeddingBag|embedding_bag)": "nn.Embedding, then .mean(1), .sum(1) or .amax(1)",
     r"torch\.optim\.(\w+)": "torch.optim.AdamW, or another one of torch.optim",
     r"torch\.distributions\.(\w+)": "one of Normal, Uniform, Bernoulli, Categorical, Beta, Gamma, …",

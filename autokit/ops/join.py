@@ -241,21 +241,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(input, -(-size // chunks) if size else [0] * chunks, place)
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """As many parts as asked for, of sizes that differ by 1 at most; or the parts between given places."""
-    place, wanted = _dim_of_parts("tensor_split", input, dim), indices_or_sections
-    wanted = wanted.tolist() if isinstance(wanted, Tensor) else wanted
-    size = input.array.shape[place]
-    if isinstance(wanted, tuple | list):
-        return _cut(input, place, [slice(end).indices(size)[1] for end in wanted])
-    if wanted <= 0:
-        raise RuntimeError(f"number of sections must be larger than 0, got {wanted}")
-    small, larger = divmod(size, wanted)
-    return _cut(input, place, [small * part + min(larger, part) for part in range(1, wanted)])
-
-
 NAMES = Names(
-    both="chunk narrow select split tensor_split unbind",
+    both="chunk narrow select split unbind",
     functions="atleast_1d atleast_2d atleast_3d cat column_stack dstack hstack stack vstack",
     aliases={"concat": "cat", "concatenate": "cat", "row_stack": "vstack"},
     numpy={

@@ -1,13 +1,12 @@
-"""Statistics of samples: medians, modes, quantiles, histograms and covariances."""
+"""Statistics of samples: medians, modes and histograms."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from autokit.base.devices import beside, module_of
+from autokit.base.devices import module_of
 from autokit.base.errors import describe, one_dim, require, require_floats, require_tensor
 from autokit.engine.operation import derivative, operation
 from autokit.engine.tensor import Tensor, new_tensor
@@ -15,7 +14,7 @@ from autokit.gpu.lacking import accumulate, like
 from autokit.ops.extremes import require_elements, shared_among_ties
 from autokit.ops.gather import along, put_back, read, return_type
 from autokit.ops.names import Names
-from autokit.ops.sort import order_of, sort
+from autokit.ops.sort import order_of
 
 # ---------------------------------------------------------------- medians
 
@@ -35,18 +34,15 @@ def median_of_all(a, /):
 
 
 @operation("median", "median {a}", a=derivative("1 at the median, else 0", put_back))
-def median_along(a, /, dim, keepdim=False, skip_nan=False):
+def median_along(a, /, dim, keepdim=False):
     """The lower medians along a dimension, and their places."""
     numbers = (a == a).sum(axis=dim, keepdims=True)
-    rank = np.maximum(numbers - 1, 0) // 2
-    if not skip_nan:
-        # In ascending order the nans come after all numbers.
-        rank = np.where(numbers < a.shape[dim], numbers, rank)
+    # In ascending order the nans come after all numbers.
+    rank = np.where(numbers < a.shape[dim], numbers, (numbers - 1) // 2)
     return read(a, np.take_along_axis(order_of(a, dim), rank, dim), dim, keepdim)
 
 
 _Median = return_type("median", "values", "indices")
-_Nanmedian = return_type("nanmedian", "values", "indices")
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -64,16 +60,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     if dim is None:
         return median_of_all(input)
     require_elements("median", input, one_dim(dim, input.array.ndim))
-    return _Median(*along("median", median_along, input, dim, keepdim=keepdim, skip_nan=False))
-
-
-def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The :func:`median` of the elements that are not nan."""
-    require_tensor("nanmedian", input)
-    if dim is None:
-        return median_of_all(input[input == input])
-    require_elements("nanmedian", input, one_dim(dim, input.array.ndim))
-    return _Nanmedian(*along("nanmedian", median_along, input, dim, keepdim=keepdim, skip_nan=True))
+    return _Median(*along("median", median_along, input, dim, keepdim=keepdim))
 
 
 @operation("mode", "mode {a}", a=derivative("1 at the mode, else 0", put_back), name="mode")
@@ -105,100 +92,6 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     require_tensor("mode", input)
     require_elements("mode", input, one_dim(dim, input.array.ndim))
     return _Mode(*along("mode", mode_along, input, dim, keepdim=keepdim))
-
-
-# ---------------------------------------------------------------- quantiles
-
-_ROUNDINGS = {"lower": np.floor, "higher": np.ceil, "nearest": np.round, "linear": None, "midpoint": None}
-
-
-def quantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """The ``q``-th quantiles of all elements, or along ``dim``: a share ``q`` of the elements lies below.
-
-    Parameters
-    ----------
-    input : Tensor of float32 or float64
-    q : float or Tensor
-        Shares from 0 to 1; for several, a vector, the result has a first dimension for them.
-    dim : int, optional
-        The dimension; all elements without it.
-    keepdim : bool
-        Keep the dimension, with size 1.
-    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}
-        What to return where the quantile lies between two elements.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.quantile(torch.tensor([1.0, 2.0, 3.0, 4.0]), 0.5)
-    tensor(2.5000)
-    """
-    return _quantile("quantile", input, q, dim, keepdim, interpolation)
-
-
-def nanquantile(
-    input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
-) -> Tensor:
-    """The :func:`quantile` of the elements that are not nan."""
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
-
-
-def _quantile(name: str, input: Any, q: Any, dim: int | None, keepdim: bool, interpolation: str) -> Tensor:
-    require_tensor(name, input)
-    shape = list(input.array.shape)
-    place = None if dim is None else one_dim(dim, len(shape))
-    shares = q if isinstance(q, Tensor) else new_tensor(beside(np.asarray(q, input.array.dtype), input.array))
-    _check_quantile(name, input, shares, interpolation)
-    if place is None or not shape:
-        rows, shape = input.reshape(-1), [1] * (len(shape) * keepdim)
-    else:
-        rows, shape[place : place + 1] = input.movedim(place, -1), [1] * keepdim
-    ordered = sort(rows, -1).values
-    a = ordered.array
-    numbers = (a == a).sum(axis=-1, keepdims=True)
-    ranks = shares.reshape(-1) * new_tensor(np.maximum(numbers - 1, 0).astype(a.dtype))
-    if name == "quantile":
-        # A nan, which stands last, is the quantile wherever there is one.
-        ranks = ranks.masked_fill(new_tensor(numbers < a.shape[-1]), a.shape[-1] - 1)
-    found = _between(ordered, ranks, interpolation)
-    return found.movedim(-1, 0).reshape([*shares.array.shape, *shape])
-
-
-def _between(ordered: Tensor, ranks: Tensor, interpolation: str) -> Tensor:
-    """The elements along the last dimension at ``ranks``, or between two elements."""
-    rounding: Any = _ROUNDINGS[interpolation]
-
-    def at(places: Any) -> Tensor:
-        return ordered.gather(-1, new_tensor(places.astype(np.int64)))
-
-    if rounding is not None:
-        return at(rounding(ranks.array))
-    lower = np.floor(ranks.array)
-    weight = 0.5 if interpolation == "midpoint" else ranks - new_tensor(lower)
-    below, above = at(lower), at(np.ceil(ranks.array))
-    return below + (above - below) * weight
-
-
-def _check_quantile(name: str, input: Tensor, shares: Tensor, interpolation: str) -> None:
-    if not input.array.size:
-        raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if input.array.dtype.name not in ("float32", "float64"):
-        raise RuntimeError(
-            f"{name}() input tensor must be either float or double dtype; convert it with .float()"
-        )
-    if shares.array.ndim > 1 or shares.array.dtype != input.array.dtype:
-        raise RuntimeError(
-            f"{name}() q must be a number or a vector of {input.dtype.name}, as the input is, but it is "
-            f"{describe(shares)}"
-        )
-    if not ((shares.array >= 0) & (shares.array <= 1)).all():
-        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {shares.tolist()}")
-    if interpolation not in _ROUNDINGS:
-        raise RuntimeError(
-            f"{name}() interpolation must be one of {', '.join(_ROUNDINGS)}, but got {interpolation}"
-        )
 
 
 # ---------------------------------------------------------------- counts in bins
@@ -249,26 +142,6 @@ def _check_bins(name: str, input: Any, bins: Any) -> None:
         raise RuntimeError(f"{name}(): bins must be > 0, but got {bins}")
 
 
-def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements fall into each of ``bins`` bins of one width from ``min`` to ``max``.
-
-    With ``min`` and ``max`` equal, the bins go from the smallest to the largest element. Elements outside,
-    and nan, count nowhere.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.histc(torch.tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3)
-    tensor([0., 2., 1., 0.])
-    """
-    _check_bins("histc", input, bins)
-    low, high = _range("histc", input.array, min, max)
-    if low == high:
-        low, high = low - 1, high + 1
-    counts, _ = np.histogram(input.array, bins, (low, high))
-    return new_tensor(counts.astype(input.array.dtype))
-
-
 _Histogram = return_type("histogram", "hist", "bin_edges")
 
 
@@ -310,40 +183,4 @@ def histogram(
     return _Histogram(*[new_tensor(each.astype(input.array.dtype)) for each in found])
 
 
-# ---------------------------------------------------------------- covariances
-
-
-def cov(input: Tensor, *, correction: int = 1) -> Tensor:
-    """The covariances of variables in rows, each row with the observations of one variable.
-
-    Parameters
-    ----------
-    input : Tensor
-        (variables, observations), or the observations of one variable.
-    correction : int
-        What to subtract from the number of observations before dividing by it.
-
-    Examples
-    --------
-    >>> import autokit as torch
-    >>> torch.cov(torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]]))
-    tensor([[1., 2.],
-            [2., 4.]])
-    """
-    require_tensor("cov", input)
-    if input.array.ndim > 2:
-        raise RuntimeError(
-            f"cov(): expected input to have two or fewer dimensions, but it is {describe(input)}"
-        )
-    rows = input if input.array.ndim == 2 else input.reshape(1, -1)
-    freedom = max(rows.array.shape[1] - correction, 0)
-    if not freedom:
-        warnings.warn(
-            "cov(): degrees of freedom is <= 0: correction should be less than the number of observations.",
-            stacklevel=2,
-        )
-    centred = rows - rows.mean(1, keepdim=True)
-    return (centred @ centred.t() / freedom).squeeze()
-
-
-NAMES = Names(both="bincount cov histc histogram median mode nanmedian nanquantile quantile")
+NAMES = Names(both="bincount histogram median mode")

@@ -52,8 +52,7 @@ x!+[*]: x.argsort({dim}, {True|False})
 x[*]: x.{cumsum|cumprod|logcumsumexp|softmax|log_softmax|cummax|cummin|flip}({dim})
 x[*]: F.{softmax|log_softmax|softmin|glu}(x, {dim})
 x[*]: F.normalize(x, {2.0|1.0|3.0}, {dim})
-x[*]: T.{quantile|nanquantile}(x, {0.5|0.25|0.9|0.0|1.0}, {dim}, {True|False}, interpolation={'linear'|'lower'|'midpoint'})
-x[a]: T.{histc(x, 4, -2, 2)|unique(x)|bincount(x.abs().long())|diff(x)|cov(x)|diag(x)|tril(x[None])}
+x[a]: T.{unique(x)|bincount(x.abs().long())|diff(x)|diag(x)|tril(x[None])}
 x#[a]: T.unique({x, return_inverse=True|x, return_counts=True|x}, sorted=True)
 x[*]: x.{reshape(-1)|flatten()|squeeze()|unsqueeze({dim})|squeeze({dim})|contiguous()|clone()|ravel()|view(-1)|numel()}
 x[*]: T.transpose(x, {dim}, {dim})
@@ -74,9 +73,9 @@ x[*]: T.{cat|stack|hstack|vstack|dstack}([x, x * 2])
 x[ab], y[cb], z[ab]: [T.cat([x, y, z]), T.stack([x, z], {-1|0|1|2}), T.vstack([x, y]), T.cat([x, z], 1), T.hstack([x, z])]
 x[ab], y[cb]: T.{cat((T.tensor([]), x, y))|concat((x.double(), y))|cat((x, y, x), dim=0)|cat((x, x[:, :0]), -1)|vstack((x, y[0]))|column_stack((x.t(), y[0]))|hstack((x[0], y[0]))|dstack((x, x))|stack((x[0], y[0]), dim=-1)|stack((x[0, 0], y[0, 0]))}
 x[ab], y[]: {T.atleast_1d(y)|T.atleast_2d(y, x[0])|T.atleast_3d(x[0])|T.atleast_3d(y)}
-x[*]: x.{split|chunk|tensor_split}({1..3}, {dim})
+x[*]: x.{split|chunk}({1..3}, {dim})
 x[abc]: x.{split([1, a - 1])|unbind({dim})|select({dim}, 0)|narrow({dim}, 0, 1)|index_select({dim}, T.tensor([0, 0]))}
-x[abc]: {T.split(x, [1, 0, b - 1], dim=1)|x.split(3, dim=-1)|x.split(2)[-1]|T.chunk(x, chunks=4, dim=1)|T.tensor_split(x, (1, 5), dim=1)|x.tensor_split((2, 1, -1))|T.unbind(x, dim=-1)[::2]|x.narrow(1, -1, 1)|x.select(1, -1)}
+x[abc]: {T.split(x, [1, 0, b - 1], dim=1)|x.split(3, dim=-1)|x.split(2)[-1]|T.chunk(x, chunks=4, dim=1)|T.unbind(x, dim=-1)[::2]|x.narrow(1, -1, 1)|x.select(1, -1)}
 x[abc]: x[{index}]
 x[abc], y[]: put(x.clone(), ({index},), y)
 x[abc], i<a[d]: x[i] * x[i].sum() + x[i, 0].sum()

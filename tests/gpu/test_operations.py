@@ -29,7 +29,7 @@ ONE = """
     F.normalize(x) | F.layer_norm(x, (4,)) | x.sum(-1) | F.batch_norm(x, None, None, training=True)
     F.pad(x, (1, 2)) | F.conv1d(x[None], torch.ones_like(x[None, :, :2]))
     F.conv2d(x[None, None], torch.ones_like(x[:, :2])[None, None], padding=1) | F.max_pool2d(x[None], 2)
-    x.histc(4) | F.avg_pool2d(x[None], 2) | F.unfold(x[None, None], 2)
+    x.histogram(4)[0] | F.avg_pool2d(x[None], 2) | F.unfold(x[None, None], 2)
     F.interpolate(x[None], scale_factor=2) | torch.meshgrid(x[0], x[1])
     F.conv_transpose1d(x[None], torch.ones_like(x[None, :, :2]).transpose(0, 1))
     F.adaptive_avg_pool1d(x[None], 2) | F.cross_entropy(x, torch.ones_like(x[:, 0]).long())
@@ -49,7 +49,7 @@ def parts(text: str) -> list[str]:
 
 
 X = np.array([[0.5, 1.25, 1.75, 0.25], [1.5, 0.75, 0.6, 1.1]])
-ON_THE_CPU = {"x.unique()", "x.histc(4)", "torch.bincount(x.long()[0])", "F.one_hot(x.long())"}
+ON_THE_CPU = {"x.unique()", "x.histogram(4)[0]", "torch.bincount(x.long()[0])", "F.one_hot(x.long())"}
 """Calls that ask the GPU for numbers, on which the shape of the result depends."""
 
 

@@ -1,4 +1,4 @@
-"""Medians, modes, quantiles, counts in bins, covariances and correlations beside PyTorch's."""
+"""Medians, modes and counts in bins beside PyTorch's."""
 
 from __future__ import annotations
 
@@ -17,60 +17,31 @@ TIES = np.array([[2.0, 1.0, 2.0, 1.0], [0.5, 0.5, 0.5, 3.0]])
 NAN = np.array([[1.0, np.nan, 3.0, np.nan, 0.0], [4.0, 5.0, 1.0, 2.0, 3.0]])
 INTS = np.array([[3, -1, 0], [2, 2, 5], [0, -4, 5]])
 EDGES = np.array([-1.0, 0.0, 0.5, 2.0])
-ROUNDINGS = ("lower", "higher", "midpoint", "nearest")
 
 TABLE: list[tuple[Callable[..., Any], Any]] = [
     *[
         (lambda torch, x, name=name, rest=rest: getattr(torch, name)(x, *rest), a)
-        for name in ("median", "nanmedian", "mode")
+        for name in ("median", "mode")
         for rest in ((0,), (1,), (-1, True))
         for a in (numbers(3, 4), TIES, INTS, NAN)
         if name != "mode" or not np.isnan(a).any()
     ],
     *[
-        (lambda torch, x: (x.median(), x.nanmedian(), *x.median(0), *x.mode(0)), a)
+        (lambda torch, x: (x.median(), *x.median(0), *x.mode(0)), a)
         for a in (numbers(5), numbers(4), numbers(), np.array([1.0, 2.0, 2.0, 2.0, 3.0]), INTS[0])
     ],
-    (lambda torch, x: (x.median(), x.nanmedian()), NAN),
+    (lambda torch, x: x.median(), NAN),
     (lambda torch, x: x.median(), np.zeros(0)),
-    *[
-        (lambda torch, x, name=name, settings=settings: getattr(torch, name)(x, 0.3, **settings), a)
-        for name in ("quantile", "nanquantile")
-        for a in (numbers(3, 5), NAN)
-        for settings in (
-            {},
-            {"keepdim": True},
-            {"dim": 0},
-            {"dim": -1, "keepdim": True},
-            *[{"dim": 1, "interpolation": how} for how in ROUNDINGS],
-        )
-    ],
-    *[
-        (
-            lambda torch, x, dim=dim: x.quantile(torch.tensor([0.0, 0.4, 1.0], dtype=x.dtype), dim),
-            numbers(4, 3),
-        )
-        for dim in (None, 0, 1)
-    ],
-    (lambda torch, x: (x.quantile(0.5, dim=1, keepdim=True), x.nanquantile(0.2, 2)), numbers(2, 3, 2)),
-    (lambda torch, x: x.quantile(0.5, 0), numbers()),
-    (lambda torch, x: torch.quantile(x[1:], x[0, 0] / 4), np.abs(numbers(3, 4)) + 0.1),
     (lambda torch, x: (torch.bincount(x), x.bincount(minlength=12)), np.array([3, 1, 1, 5])),
     (lambda torch, x: torch.bincount(x), np.zeros(0, int)),
     (lambda torch, x: torch.bincount(x, torch.tensor([0.5, 1.0, 2.0])), np.array([2, 0, 2])),
-    *[
-        (lambda torch, x, more=more: torch.histc(x.detach(), **more), numbers(3, 5))
-        for more in ({}, {"bins": 3}, {"bins": 4, "min": -1, "max": 1.5}, {"bins": 2, "min": 1, "max": 1})
-    ],
-    (lambda torch, x: (x.histc(2), *torch.histogram(x, 2)), np.ones(3, np.float32)),
+    (lambda torch, x: torch.histogram(x, 2), np.ones(3, np.float32)),
     *[
         (lambda torch, x, more=more: torch.histogram(x.detach(), **more), numbers(3, 5))
         for more in ({"bins": 3}, {"bins": 4, "range": (-1.0, 1.5)}, {"bins": 5, "density": True})
     ],
     (lambda torch, x: x.detach().histogram(3, weight=(x * x).detach()), numbers(5)),
     (lambda torch, x: torch.histogram(x.detach(), torch.tensor(EDGES)), numbers(9)),
-    (lambda torch, x: (torch.cov(x), x.cov(correction=0), torch.cov(x[0])), numbers(3, 4)),
-    (lambda torch, x: x.float().cov(), INTS),
 ]
 
 
@@ -83,26 +54,14 @@ def test_statistics_are_pytorchs(program: Callable[..., Any], array: Any):
 @given(st.lists(st.floats(-5, 5, width=16), min_size=1, max_size=30), st.integers(1, 8))
 def test_every_element_falls_into_one_bin(values: list[float], bins: int):
     x = autokit.tensor(values)
-    assert x.histc(bins).sum().item() == x.histogram(bins).hist.sum().item() == len(values)
-
-
-@given(st.integers(0, 1000), st.floats(0, 1), st.booleans())
-def test_a_quantile_has_its_share_below_it(seed: int, q: float, ties: bool):
-    random = np.random.RandomState(seed)
-    a = random.randint(0, 4, 20).astype(np.float64) if ties else random.standard_normal(20)
-    found = autokit.tensor(a).quantile(q).item()
-    np.testing.assert_allclose(found, np.quantile(a, q), rtol=1e-12, atol=1e-12)
+    assert x.histogram(bins).hist.sum().item() == len(values)
 
 
 WRONG = [
     (lambda torch, x: x[:0].median(0), "non-zero size"),
-    (lambda torch, x: x.quantile(1.5), "in the range [0, 1]"),
-    (lambda torch, x: x.int().quantile(0.5), "convert it with .float()"),
-    (lambda torch, x: x.quantile(0.5, interpolation="x"), "one of lower, higher"),
     (lambda torch, x: torch.bincount(x[0].long() - 9), "1-d non-negative"),
-    (lambda torch, x: x.histc(0), "bins must be > 0"),
-    (lambda torch, x: x.int().histc(4), "convert with .float()"),
-    (lambda torch, x: torch.cov(x.reshape(1, 2, 3)), "two or fewer dimensions"),
+    (lambda torch, x: x.histogram(0), "bins must be > 0"),
+    (lambda torch, x: x.int().histogram(4), "convert with .float()"),
 ]
 
 test_errors_say_what_is_wrong = refused(WRONG, numbers(2, 3))
