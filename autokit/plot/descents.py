@@ -1,4 +1,4 @@
-"""The paths of several optimizers on a loss, and the loss along each of them, as a figure and as a GIF."""
+"""The paths of several optimizers on a loss, and the loss along each of them, as a figure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autokit.draw.escape import visible
-from autokit.draw.gif import as_gif, check_pace
 from autokit.graphs.descents import Descents, Path
 from autokit.graphs.words import counted
 from autokit.plot.figures import DASHES, MARKERS, PAPER, SERIES, figure, scale_by_powers, style
 from autokit.plot.functions import contour
-from autokit.plot.themes import in_theme
 from autokit.plot.training import spreads
 
 if TYPE_CHECKING:
@@ -78,10 +76,6 @@ class _Race:
             for mark, scale in zip(marks, nested(places)):
                 mark.set_markersize(size * scale)
 
-    def moving(self) -> list[Any]:
-        """What :meth:`show` changes, from below to above."""
-        return [self.title, *(each for kind in zip(*self.ways, strict=True) for each in kind)]
-
 
 def nested(places: Sequence[Sequence[float]]) -> list[float]:
     """How large to draw marks at places in px: what later ones cover is larger, and looks out below them.
@@ -91,39 +85,3 @@ def nested(places: Sequence[Sequence[float]]) -> list[float]:
     """
     over = [sum(math.dist(one, other) < _NEAR for other in places[k + 1 :]) for k, one in enumerate(places)]
     return [1 + 0.6 * count for count in over]
-
-
-def descents_gif(made: Descents, seconds: float, frames: int, theme: str) -> bytes:
-    """The ways as they grow, a frame for each step, as the bytes of a GIF."""
-    check_pace(seconds, frames)
-    count = min(frames, made.steps + 1)
-    steps = [made.steps * k // (count - 1) for k in range(count)] if count > 1 else [made.steps]
-    images = _images(made, steps, theme)
-    from PIL import Image
-
-    return as_gif(images, images[-1].quantize(128, dither=Image.Dither.NONE), seconds, 10)
-
-
-def _images(made: Descents, steps: list[int], theme: str) -> list[Any]:
-    """The figure at each step: what stands still is drawn once."""
-    with style():
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from PIL import Image
-
-        race = _Race(made)
-        canvas = FigureCanvasAgg(in_theme(race.figure, theme))
-        canvas.draw()  # which lays it out
-        race.figure.set_layout_engine("none")
-        for each in race.moving():
-            each.set_visible(False)
-        canvas.draw()
-        ground, images = canvas.copy_from_bbox(race.figure.bbox), []
-        for each in race.moving():
-            each.set_visible(True)
-        for step in steps:
-            race.show(step)
-            canvas.restore_region(ground)
-            for each in race.moving():
-                each.axes.draw_artist(each)
-            images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB"))
-    return images

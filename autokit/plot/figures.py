@@ -12,7 +12,7 @@ from autokit.draw import themes
 from autokit.draw.escape import visible
 from autokit.draw.image import image
 from autokit.draw.required import require_matplotlib
-from autokit.plot.themes import in_theme
+from autokit.plot.themes import inked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,17 +155,9 @@ def figure_html(made: Figure, words: str) -> str:
     return image(figure_svg(made), visible(words), made.get_figwidth() * 96)
 
 
-def figure_svg(made: Figure, theme: str = "light") -> str:
+def figure_svg(made: Figure) -> str:
     """The figure as SVG, the same on every run."""
     file = io.StringIO()
     with style():
-        in_theme(made, theme).savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue()
-
-
-def figure_png(made: Figure, theme: str = "light", scale: float = 2.0) -> bytes:
-    """The figure as the bytes of a PNG, with ``scale`` pixels to a px."""
-    file = io.BytesIO()
-    with style():
-        in_theme(made, theme).savefig(file, format="png", dpi=96 * scale, metadata={"Software": None})
+        inked(made).savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return file.getvalue()

@@ -1,10 +1,10 @@
-"""A finished figure is recoloured for another theme: each colour of the light theme is replaced."""
+"""Black becomes ink: matplotlib's SVG does not say what is black, and a dark page could not turn it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from autokit.draw.themes import INK, palette
+from autokit.draw.themes import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -12,26 +12,24 @@ if TYPE_CHECKING:
 _ASPECTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 
 
-def in_theme(made: Figure, theme: str) -> Figure:
-    """The figure itself, in the colours of ``theme``: ``"light"``, ``"dark"`` or ``"print"``."""
-    colours = palette(theme)
-    colours["#000000"] = colours.get(INK, INK)  # matplotlib writes no black, which then stays on a dark page
+def inked(made: Figure) -> Figure:
+    """The figure itself, with ink for black."""
     for artist in made.findobj():
         for aspect in _ASPECTS:
-            _exchange(artist, aspect, colours)
+            _ink(artist, aspect)
     return made
 
 
-def _exchange(artist: Any, aspect: str, colours: dict[str, str]) -> None:
-    from matplotlib.colors import to_hex, to_rgba, to_rgba_array
+def _ink(artist: Any, aspect: str) -> None:
+    from matplotlib.colors import to_rgba, to_rgba_array
 
-    read, write = getattr(artist, f"get_{aspect}", None), getattr(artist, f"set_{aspect}", None)
-    if read is None or write is None:
-        return
+    nothing = lambda *value: "none"  # noqa: E731
+    read, write = (getattr(artist, f"{verb}_{aspect}", nothing) for verb in ("get", "set"))
     found = read()
     if isinstance(found, str) and found in ("none", "auto"):
         return
     rows = to_rgba_array(found)
-    others = [to_rgba(colours.get(to_hex(row), to_hex(row)), row[3]) for row in rows]
-    if any(row[3] for row in rows) and others != [tuple(row) for row in rows]:
-        write(others if len(others) > 1 else others[0])
+    black = ~rows[:, :3].any(axis=1) & (rows[:, 3] > 0)
+    if black.any():
+        rows[black, :3] = to_rgba(INK)[:3]
+        write(rows if len(rows) > 1 else rows[0])

@@ -61,9 +61,6 @@ class Stages(Live):
     def _ends(self) -> list[Any]:
         return [self._drawn[0], self._drawn[-1]]
 
-    def _pictures(self) -> list[Any]:
-        return list(map(svg, self._ends()))
-
     def __repr__(self) -> str:
         return f"Stages(as traced, and after {len(self._graphs) - 1} passes)"
 
@@ -107,9 +104,6 @@ class Compare(Stages):
         """Both graphs, and the plan of the static one's memory; no times, which differ from run to run."""
         plan = memory_plan.mimebundle(self._plan)["text/html"]
         return still_bundle(self._sentence, self._sentence, *map(html, self._ends()), plan)
-
-    def _pictures(self) -> list[Any]:
-        return [*super()._pictures(), memory_plan.svg(self._plan)]
 
     def __repr__(self) -> str:
         return f"Compare({counted(len(self._moments), 'operation')})"

@@ -23,8 +23,6 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from autokit.widgets.saving import Picture
-
 
 class Descent(Playing):
     """Plays how optimizers descend.  Made by :func:`descent`; it runs in the browser, without the kernel.
@@ -73,24 +71,6 @@ class Descent(Playing):
         words = self._sentence(self.descents.steps)
         plain = f"{words}\n{table_text(self._table(self.descents.steps))}"
         return still_bundle(plain, words, figure_if_any(self.figure, words))
-
-    def _pictures(self) -> list[Picture]:
-        return [self.figure()]
-
-    def gif(self, *, seconds: float = 0.15, frames: int = 60, theme: str = "light") -> bytes:
-        """The ways as they grow, as the bytes of a GIF that plays again and again.
-
-        Parameters
-        ----------
-        seconds : float
-            How long a frame stands; the last one stands ten times as long.
-        frames : int
-            How many to draw at most: of more steps so many, evenly chosen, the last one included.
-        theme : "light", "dark" or "print"
-        """
-        from autokit.plot.descents import descents_gif
-
-        return descents_gif(self.descents, seconds, frames, theme)
 
     def __repr__(self) -> str:
         names = ", ".join(path.name for path in self.descents.paths)

@@ -22,7 +22,6 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from autokit.engine.tensor import Tensor
     from autokit.nn.module import Module
-    from autokit.widgets.saving import Picture
 
 
 class Explorer(Live):
@@ -61,9 +60,6 @@ class Explorer(Live):
         graph = image(draw.svg(self._scene), self._scene.title, self._scene.width)
         table = self._table()
         return still_bundle(table_text(table), "", table_html(table), graph)
-
-    def _pictures(self) -> list[Picture]:
-        return [draw.svg(self._scene)]
 
     def __repr__(self) -> str:
         layers = self.exploration.layers

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anywidget
@@ -13,15 +14,14 @@ import traitlets
 from IPython.display import display
 
 from autokit.draw.escape import xml
+from autokit.draw.files import write
+from autokit.widgets.page import page
 from autokit.widgets.reruns import take_the_place
-from autokit.widgets.saving import save
 from autokit.widgets.script import FOLDER, player_css
 from autokit.widgets.still import in_its_place
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from autokit.widgets.saving import Picture
 
 
 def live_css() -> str:
@@ -65,47 +65,45 @@ def chosen(name: str, known: Mapping[str, str], what: str) -> str:
     return name
 
 
+_ANYWIDGETS = ("_esm", "_css", "_anywidget", "_model", "_view", "_dom")
+_BASE = {"layout", "tabbable", "tooltip"}
+
+
 class Live(anywidget.AnyWidget):
-    """A widget with a still: a subclass says what the still is, what pictures it has, and how it prints."""
+    """A widget with a still: a subclass says what the still is, and how it prints."""
 
     _TITLE = ""
 
-    def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the widget, as it stands now, to ``path``; its ending picks the form.
+    def save(self, path: str | PathLike[str], *, title: str = "") -> None:
+        """Write the widget, as it stands now, to ``path``, which ends in ``.html``.
 
-        =========  ==================================================================================
-        ``.html``  a page that works in any browser, without a kernel and without a network
-        ``.svg``   the still
-        ``.png``   the still, drawn by matplotlib
-        ``.gif``   what happens, step by step; of a descent alone
-        =========  ==================================================================================
+        The page works in any browser, without a kernel and without a network.
 
         Parameters
         ----------
         path : path-like
             Where to write; a file that stands there is replaced.
-        **options
-            For a page ``title=``; for a picture ``theme="light"``, ``"dark"`` or ``"print"``, and for a
-            ``.png`` ``scale=2``, pixels to a px; for a ``.gif`` those of :meth:`Descent.gif`.
+        title : str, optional
+            The page's title and heading.
 
         Raises
         ------
         ValueError
             For another ending.
-        ModuleNotFoundError
-            Where a picture needs matplotlib, which is not installed.
         """
-        save(self, path, **options)
+        if Path(path).suffix.lower() != ".html":
+            raise ValueError(f"{str(path)!r} should end in .html")
+        known, stand_in = self._without_kernel()
+        kept = [name for name in self.keys if name not in _BASE and not name.startswith(_ANYWIDGETS)]
+        traits, still = {**self.get_state(kept), **known}, self.still()["text/html"]
+        title = title or f"autokit: {self._TITLE}"
+        write(path, page(title, str(self._css), str(self._esm), traits, still, stand_in))
 
     def _set(self, **values: Any) -> None:
         """Set traits, read-only ones too, and tell the browser of all of them at once."""
         with self.hold_sync():
             for name, value in values.items():
                 self.set_trait(name, value)
-
-    def _pictures(self) -> list[Picture]:
-        """What the still shows, from top to bottom: each an SVG of ours, or a figure of matplotlib."""
-        raise NotImplementedError
 
     def _without_kernel(self) -> tuple[dict[str, Any], str]:
         """For a page: traits that are other than here, and JavaScript that stands in for the kernel."""

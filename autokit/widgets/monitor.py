@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from autokit.engine.tensor import Tensor
     from autokit.nn.module import Module
     from autokit.optim.optimizer import Optimizer
-    from autokit.widgets.saving import Picture
 
 POINTS = 300
 """How many points of a line a browser is sent: of a longer run, means of neighbours."""
@@ -126,9 +125,6 @@ class Monitor(Live):
         ranks = [self._ranks()] if self._ranks().rows else []
         plain = "\n".join([words, *map(table_text, [self._table(), *ranks])])
         return still_bundle(plain, words, picture, *map(table_html, ranks))
-
-    def _pictures(self) -> list[Picture]:
-        return [self.figure()]
 
     def _without_kernel(self) -> tuple[dict[str, Any], str]:
         self._tell()  # a page holds the run up to now

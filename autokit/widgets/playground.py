@@ -29,7 +29,6 @@ from autokit.widgets.script import bundle
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from autokit.widgets.saving import Picture
 
 POINTS, GRID = 121, 41
 """How many points a curve has, and a contour along each side."""
@@ -293,13 +292,6 @@ class Playground(Live):
 
     def _grid(self) -> list[list[float]]:
         return [self._points(name, GRID) for name in self._ranges]
-
-    def _pictures(self) -> list[Picture]:
-        graph = draw.svg(self._scene, state=_state(self._moment))
-        try:
-            return [graph, self.figure()]
-        except ModuleNotFoundError:  # the graph stands alone
-            return [graph]
 
     def _without_kernel(self) -> tuple[dict[str, Any], str]:
         """Of one or two inputs a page knows all answers: one for each place where a slider can stand."""

@@ -121,13 +121,11 @@ class Debugger(Live):
         ran = [each["short"] for each in self._told]
         rows = [(each["row"], value) for each, value in zip(self._nodes, ran)]
         table = Table(f"{len(ran)} of {len(self._nodes)} nodes have run", ("node", "value"), tuple(rows))
-        picture = image(self._pictures()[0], self._scene.title, self._scene.width)
+        shown = [{"status": "computed", "value": each["short"]} for each in self._told]
+        drawn = svg(self._scene, {each["box"]: state for each, state in zip(self._nodes, shown)})
+        picture = image(drawn, self._scene.title, self._scene.width)
         words = " ".join(self._where.split())
         return still_bundle(f"{words}\n{table_text(table)}", words, picture, table_html(table))
-
-    def _pictures(self) -> list[Any]:
-        shown = [{"status": "computed", "value": each["short"]} for each in self._told]
-        return [svg(self._scene, {each["box"]: state for each, state in zip(self._nodes, shown)})]
 
     def __repr__(self) -> str:
         return f"Debugger({len(self._told)} of {len(self._nodes)} nodes have run)"

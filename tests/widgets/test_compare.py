@@ -68,12 +68,9 @@ def test_a_saved_page_moves_both_graphs_and_goes_through_the_passes(
     assert page.locator(".ak-half h2").all_inner_texts() == counts and not violations(page)
 
 
-def test_stills_have_words_and_no_times_and_are_saved(shown: Any, tmp_path: Path) -> None:
+def test_stills_have_words_and_no_times(shown: Any) -> None:
     step, widget = shown
     still = widget.still()
     assert "the static graph keeps" in still["text/plain"] and still["text/html"].count("<img") == 3
     assert "µs" not in str(still)
-    for each, count in ((widget, 7), (step.passes, 5)):
-        each.save(tmp_path / "still.svg")
-        assert (tmp_path / "still.svg").read_text("utf-8").count("<svg") == count
     assert repr(step.passes).startswith("constants: values known before the first run (3×) (")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from tests.widgets.test_monitor import run
 from tests.widgets.test_playground import bowl
 
 require("matplotlib")
-from PIL import Image  # noqa: E402
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -78,28 +75,10 @@ def test_without_scripts_a_page_shows_the_still(
     assert page.locator("noscript img, img").first.bounding_box()["width"] > 100
 
 
-@pytest.mark.parametrize("theme", ["light", "dark", "print"])
-def test_pictures_are_whole_and_in_the_colours_asked_for(widget: Any, tmp_path: Path, theme: str) -> None:
-    for form in ("svg", "png"):
-        widget.save(tmp_path / f"a.{form}", theme=theme)
-        if theme == "light":
-            widget.save(tmp_path / f"b.{form}", theme=theme)
-            assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
-    ET.parse(tmp_path / "a.svg")
-    image = Image.open(tmp_path / "a.png")
-    assert min(image.size) > 300
-    colours = image.convert("L").getcolors(1 << 24)
-    most = max(colours)[1]
-    assert (most < 60) == (theme == "dark")
-    # What is written stands out from what it is written on.
-    assert max(abs(shade - most) for _, shade in colours) > 150
-    assert "mathdefault" not in (tmp_path / "a.svg").read_text("utf-8")
-
-
 STRANGE = "\x07<b>\x00 \ud800"
 
 
-def test_names_of_any_characters_leave_pictures_whole(tmp_path: Path) -> None:
+def test_names_of_any_characters_can_be_saved(tmp_path: Path) -> None:
     model = nn.Sequential()
     model.add_module(STRANGE, nn.Linear(2, 1))
     optimizer = optim.SGD(model.parameters(), lr=0.1)
@@ -110,25 +89,12 @@ def test_names_of_any_characters_leave_pictures_whole(tmp_path: Path) -> None:
     watch.step(loss * float("inf"))
     race = ak.descent(lambda x, y: x * x + y * y, {STRANGE: optim.SGD}, steps=2)
     for strange in (watch, race, ak.explore(model, ak.ones(1, 2))):
-        for form in ("svg", "png", "html"):
-            strange.save(tmp_path / f"w.{form}")
-        ET.parse(tmp_path / "w.svg")
-    assert race.gif(frames=2)
+        strange.save(tmp_path / "w.html")
 
 
-def test_only_a_descent_moves(widget: Any, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"should end in one of \.html, \.svg, \.png"):
+def test_another_ending_is_told(widget: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"should end in \.html"):
         widget.save(tmp_path / "w.pdf")
-    with pytest.raises(ValueError, match="theme is one of"):
-        widget.save(tmp_path / "w.svg", theme="pink")
-    if hasattr(widget, "gif"):
-        image = Image.open(io.BytesIO(widget.gif(frames=5, theme="dark")))
-        assert image.n_frames == 5 and image.convert("L").getpixel((2, 2)) < 60
-        with pytest.raises(ValueError, match="frames"):
-            widget.save(tmp_path / "w.gif", frames=0)
-    else:
-        with pytest.raises(ValueError, match="should end in one of"):
-            widget.save(tmp_path / "w.gif")
 
 
 def test_a_saved_playground_answers_as_the_kernel_would(
