@@ -77,10 +77,12 @@ class Cluster:
         from IPython import get_ipython
 
         self.client.wait_for_engines(self._n, timeout=_PATIENCE, interactive=False)
-        if get_ipython() is not None:
+        if shell := get_ipython():
             view = self.client[:]
             view.block = True
             view.activate()
+            # A bar of progress has a clock, and a notebook shows the same on every run.
+            shell.run_line_magic("pxconfig", "--progress-after=-1")
 
     def restart(self) -> None:
         """Start all engines anew, as where one has died; what they held is lost.

@@ -100,7 +100,7 @@ def test_cells_run_on_all_ranks_and_a_restart_leaves_nothing(kernel: tuple[Any, 
     manager, run = kernel
     folder, family = started(kernel, 2)
     placed, here = run(SUM), run("import os; print(os.getcwd())").strip()
-    assert "%|" not in placed  # no bar of progress
+    assert run("%px import time; time.sleep(2.2)").strip() == ""  # no bar of progress, which comes after 2 s
     for rank in range(2):
         assert f"rank {rank} has [3.0], 1 thread, {here}" in placed, placed
 
