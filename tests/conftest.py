@@ -8,6 +8,7 @@ import os
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -26,6 +27,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if marked and not gpu_works():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason="needs a GPU that CuPy can use: pip install -e '.[gpu]'"))
+    if not (os.environ.get("CI") or (find_spec("ipyparallel") and find_spec("mpi4py"))):
+        for item in items:
+            if item.path.name.startswith("18-"):  # a lesson with cells that run on several ranks
+                item.add_marker(pytest.mark.skip(reason="needs MPI ranks: pip install -e '.[parallel]'"))
 
 
 @pytest.fixture(scope="session")
