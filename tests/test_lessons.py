@@ -324,7 +324,8 @@ def printed_by_pytorch() -> dict[str, str]:
 
 @lesson
 def test_the_program_for_pytorch_prints_what_it_says(name: str):
-    require("torch")
+    for part in ("torch", *NEEDED.get(name[:2], ())):
+        require(part)
     program, output = program_of(name)
     ours = program.replace("import torch\n", "import autokit as torch\n").replace(
         "from torch ", "from autokit "
