@@ -212,7 +212,8 @@ class _Check:
             _moved(lambda: self.numbers(slot), tensor.array, place, by)[column]
             for by in (-self.eps, 0.0, self.eps)
         )
-        before, after = (here - left) / self.eps, (right - here) / self.eps
+        before = (here - left) / self.eps
+        after = (right - here) / self.eps
         if abs(after - before) > 0.01 * (1 + abs(after)):
             return (
                 f" There is a kink or a jump: the slope is {before:.6g} before it, and {after:.6g} after it."

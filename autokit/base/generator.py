@@ -379,7 +379,8 @@ def _box_muller(uniform: Array) -> Array:
             logarithm, (sine, cosine) = cephes.log(np.float32(1) - part[:, 0]), cephes.sin_cos(angle)
         else:
             logarithm = _exactly(math.log, 1 - part[:, 0])
-            sine, cosine = _exactly(math.sin, angle), _exactly(math.cos, angle)
+            sine = _exactly(math.sin, angle)
+            cosine = _exactly(math.cos, angle)
         radius = np.sqrt(-2 * logarithm)
         normal[start : start + step, 0] = radius * cosine
         normal[start : start + step, 1] = radius * sine

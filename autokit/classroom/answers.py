@@ -108,7 +108,8 @@ def _aside(function: Any) -> str:
     >>> _aside(lambda width, length: width * 4)
     '; its argument length is not used'
     """
-    read, outside = _names_read(function), getattr(function, "__globals__", {})
+    read = _names_read(function)
+    outside = getattr(function, "__globals__", {})
     for name in names_of(function, 0):
         if name not in read:
             values = [other for other in sorted(read) if plain(outside.get(other)) is not None]

@@ -320,7 +320,8 @@ def _difference(given: np.ndarray, wanted: np.ndarray, tolerance: Any) -> str:
 def _close(given: np.ndarray, wanted: np.ndarray, tolerance: Any) -> np.ndarray:
     if given.dtype.kind in "biu" and wanted.dtype.kind in "biu":
         return np.asarray(given == wanted)
-    given, wanted = given.astype(np.float64), wanted.astype(np.float64)
+    given = given.astype(np.float64)
+    wanted = wanted.astype(np.float64)
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0) or 1.0
     allowed = tolerance(largest) if callable(tolerance) else tolerance * largest
     return np.asarray(np.isclose(given, wanted, rtol=0, atol=allowed, equal_nan=True))

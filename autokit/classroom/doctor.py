@@ -141,7 +141,8 @@ def _gpu() -> str:
     import cupy
 
     runtime, made_for = cupy.cuda.runtime, f"CuPy {cupy.__version__}"
-    driver, needed = runtime.driverGetVersion() // 1000, runtime.runtimeGetVersion() // 1000
+    driver = runtime.driverGetVersion() // 1000
+    needed = runtime.runtimeGetVersion() // 1000
     if not driver:
         raise LookupError(f"{made_for} is installed, but no NVIDIA driver, so that CUDA is not available")
     if driver < needed:

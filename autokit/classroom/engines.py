@@ -113,7 +113,8 @@ def check_engine(
 
 def _programs(operations: list[str], arrays: bool, depth: int) -> list[_Program]:
     """Small programs first: what fails is then the smallest that can."""
-    a, b = np.array([[0.7, -1.3, 0.4], [1.1, 0.6, -0.9]]), np.array([1.7, -0.8, 0.3])
+    a = np.array([[0.7, -1.3, 0.4], [1.1, 0.6, -0.9]])
+    b = np.array([1.7, -0.8, 0.3])
     inputs = {"a": a, "b": b} if arrays else {"a": 0.7, "b": -1.3}
     matrices = {"a": a, "b": a.T + 0.5}
     programs = [

@@ -128,7 +128,8 @@ def solution(exercise: str, now: bool = False) -> str:
     if not (lesson + number).isdecimal():
         raise LookupError(f"{exercise} is no exercise: give lesson and number, as 5.2")
     cells = json.loads(lessons_of([int(lesson)])[0].read_bytes())["cells"]
-    count, checks = _exercises(cells)[exercise], read().get(exercise, {})
+    count = _exercises(cells)[exercise]
+    checks = read().get(exercise, {})
     if not count:
         raise LookupError(f"there is no exercise {exercise}")
     left = TRIES - tries_of(checks)

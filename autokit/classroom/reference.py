@@ -308,7 +308,8 @@ def source_of(thing: Any) -> str:
     rule = rule_of(thing)
     own: Any = rule.plain if rule is not None else thing.fget if isinstance(thing, property) else thing
     try:
-        file, line = inspect.getsourcefile(own), inspect.getsourcelines(own)[1]
+        file = inspect.getsourcefile(own)
+        line = inspect.getsourcelines(own)[1]
     except (TypeError, OSError):
         return ""
     path = Path(file or "")

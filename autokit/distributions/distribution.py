@@ -170,7 +170,8 @@ class Independent(Distribution):
             )
         self.base_dist, self.has_rsample = base_distribution, base_distribution.has_rsample
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-        shape, rest = batch + base_distribution.event_shape, len(batch) - reinterpreted_batch_ndims
+        shape = batch + base_distribution.event_shape
+        rest = len(batch) - reinterpreted_batch_ndims
         super().__init__(shape[:rest], shape[rest:], validate_args)
 
     def __getattr__(self, name: str) -> Any:

@@ -221,7 +221,9 @@ class Dirichlet(Distribution):
 
     def entropy(self) -> Tensor:
         """log B(a) + (Σa - n) ψ(Σa) - Σ (a - 1) ψ(a)."""
-        a, total, size = self.concentration, self.concentration.sum(-1), self.event_shape[0]
+        a = self.concentration
+        total = self.concentration.sum(-1)
+        size = self.event_shape[0]
         log_beta = a.lgamma().sum(-1) - total.lgamma()
         return log_beta - (size - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
 

@@ -122,7 +122,9 @@ def _gamma(p: Gamma, q: Gamma) -> Tensor:
 
 @register_kl(Dirichlet, Dirichlet)
 def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
-    a, b, total = p.concentration, q.concentration, p.concentration.sum(-1)
+    a = p.concentration
+    b = q.concentration
+    total = p.concentration.sum(-1)
     logs = total.lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
     return logs + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
 

@@ -251,7 +251,8 @@ class _ConvTranspose(_ConvNd):
 
     def _extra(self, input: Tensor, output_size: Sequence[int]) -> list[int]:
         """How much larger than the smallest the output is to be in each dimension."""
-        wanted, padding = list(output_size)[-self.ndim :], per_dimension(self.padding, self.ndim)
+        wanted = list(output_size)[-self.ndim :]
+        padding = per_dimension(self.padding, self.ndim)
         smallest = [
             (size - 1) * step - 2 * pad + gap * (width - 1) + 1
             for size, step, pad, gap, width in zip(

@@ -252,7 +252,12 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return apply
 
 
-uniform, normal, constant, eye = _older(uniform_), _older(normal_), _older(constant_), _older(eye_)
-xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
-kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)
+uniform = _older(uniform_)
+normal = _older(normal_)
+constant = _older(constant_)
+eye = _older(eye_)
+xavier_uniform = _older(xavier_uniform_)
+xavier_normal = _older(xavier_normal_)
+kaiming_uniform = _older(kaiming_uniform_)
+kaiming_normal = _older(kaiming_normal_)
 orthogonal = _older(orthogonal_)

@@ -351,7 +351,8 @@ class Module(Hookable):
 
         A dtype changes floating point tensors only.
         """
-        device, kind = kwargs.pop("device", None), kwargs.pop("dtype", None)
+        device = kwargs.pop("device", None)
+        kind = kwargs.pop("dtype", None)
         kwargs.pop("non_blocking", None)
         if kwargs:
             raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")

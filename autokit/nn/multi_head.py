@@ -102,7 +102,8 @@ def multi_head_attention_forward(
     times, samples, width = q.shape
     keys = k.shape[0]
     if bias_k is not None and bias_v is not None:
-        k, v = cat([k, bias_k.repeat(1, samples, 1)]), cat([v, bias_v.repeat(1, samples, 1)])
+        k = cat([k, bias_k.repeat(1, samples, 1)])
+        v = cat([v, bias_v.repeat(1, samples, 1)])
 
     def by_head(x: Tensor) -> Tensor:
         """From (S, N, E) to (N, heads, S, E / heads)."""

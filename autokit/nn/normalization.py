@@ -88,7 +88,8 @@ class _OfChannels(_Scaled):
         place: dict[str, Any] = {"device": device, "dtype": dtype}
         mean = var = seen = None
         if self.track_running_stats:
-            mean, var = zeros(self.num_features, **place), ones(self.num_features, **place)
+            mean = zeros(self.num_features, **place)
+            var = ones(self.num_features, **place)
             seen = zeros((), device=device, dtype=BY_NAME["int64"])
         self.register_buffer("running_mean", mean)
         self.register_buffer("running_var", var)
@@ -123,7 +124,9 @@ class _BatchNorm(_OfChannels):
     def forward(self, input: Tensor) -> Tensor:
         """Normalize ``input``: in training by its mean and variance, which also update the running ones."""
         self._check_dimensions(input)
-        mean, var, seen = self.running_mean, self.running_var, self.num_batches_tracked
+        mean = self.running_mean
+        var = self.running_var
+        seen = self.num_batches_tracked
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and not self.track_running_stats:
             mean = var = None

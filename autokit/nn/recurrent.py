@@ -460,7 +460,9 @@ class GRUCell(_Cell):
 
     def _next(self, x: Tensor, h: Tensor, *states: Tensor) -> Any:
         (reset, keep, new), (to_reset, to_keep, to_new) = map(self._parts, (x, h))
-        reset, keep = (reset + to_reset).sigmoid(), (keep + to_keep).sigmoid()
-        reset, keep = called("reset gate", reset), called("update gate", keep)
+        reset = (reset + to_reset).sigmoid()
+        keep = (keep + to_keep).sigmoid()
+        reset = called("reset gate", reset)
+        keep = called("update gate", keep)
         new = called("new gate", (new + reset * to_new).tanh())
         return (called("h", (1 - keep) * new + keep * states[0]),)

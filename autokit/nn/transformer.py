@@ -81,7 +81,8 @@ class _TransformerLayer(Module):
 
     def _through(self, x: Tensor, place: int, block: Callable[[Tensor], Tensor]) -> Tensor:
         """``x`` plus the result of the block; the norm is applied before the block, or after the sum."""
-        norm, dropout = self._modules[f"norm{place}"], self._modules[f"dropout{place}"]
+        norm = self._modules[f"norm{place}"]
+        dropout = self._modules[f"dropout{place}"]
         if self.norm_first:
             return x + dropout(block(norm(x)))  # type: ignore[misc]
         return norm(x + dropout(block(x)))  # type: ignore[misc]

@@ -127,7 +127,8 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
     """Each element of ``input`` adds ``weight`` times itself to a window of the output, of ``size``."""
     channels, counts = weight.shape[1] * groups, input.shape[2:]
     out = np.empty_like(input, shape=(len(input), channels, *size), order="C")
-    matrices, first = _matrices(weight, groups).swapaxes(1, 2), _images_first(counts)
+    matrices = _matrices(weight, groups).swapaxes(1, 2)
+    first = _images_first(counts)
     places = (*windows.kernel, *counts)
     for block in _blocks(len(input), channels * math.prod(places)):
         columns = matrices @ _rows(input[block], groups, first)
@@ -153,7 +154,9 @@ def transposed_convolution(input, weight, bias=None, /, size=(), windows=None, g
 )
 def convolution_by_weight(g, input, /, windows, groups):
     """The gradient of a convolution by its weight: the outputs' gradients times the windows as columns."""
-    channels, outputs, first = input.shape[1] // groups, g.shape[1] // groups, _images_first(g.shape[2:])
+    channels = input.shape[1] // groups
+    outputs = g.shape[1] // groups
+    first = _images_first(g.shape[2:])
     total = np.zeros_like(g, shape=(groups, channels * math.prod(windows.kernel), outputs), order="C")
     for block in _blocks(len(input), input.shape[1] * math.prod((*windows.kernel, *g.shape[2:]))):
         columns = _columns(input[block], windows, groups, first)

@@ -348,7 +348,8 @@ def _between(start: Any, end: Any, steps: int, kind: np.dtype[Any]) -> Any:
     start, end = narrow(number(start)), narrow(number(end))
     half = steps // 2 if steps > 1 else steps
     step = np.longdouble((end - start) / narrow(max(steps - 1, 1)))
-    first, last = start + step * np.arange(half), end - step * np.arange(steps - 1 - half, -1, -1)
+    first = start + step * np.arange(half)
+    last = end - step * np.arange(steps - 1 - half, -1, -1)
     return np.concatenate([first, last]).astype(narrow)
 
 

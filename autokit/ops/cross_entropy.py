@@ -159,7 +159,9 @@ def _checked_classes(
     """
     require_tensor(name, target, "target", 1)
     require_floats(name, input.array)
-    shape, given, classes = input.array.shape, target.array, input.array.shape[_class_axis(input.array.ndim)]
+    shape = input.array.shape
+    given = target.array
+    classes = input.array.shape[_class_axis(input.array.ndim)]
     if len(shape) == 1 and given.shape == (1,):
         target, given = target.reshape(()), given.reshape(())
     if given.shape != ((shape[0], *shape[2:]) if len(shape) > 1 else ()):

@@ -56,7 +56,8 @@ def _redraw(
 ) -> Tensor:
     """Overwrite ``self`` with the numbers that ``draw`` returns for its shape and dtype."""
     refuse_change(self)  # before a number is drawn
-    source, kind = source_of(generator, self.device), self.array.dtype
+    source = source_of(generator, self.device)
+    kind = self.array.dtype
     drawn = in_memory_order(self.array, lambda shape: draw(source, shape, kind))
     return assign(self, new_tensor(beside(drawn, self.array)))
 
@@ -73,7 +74,9 @@ def normal_(self: Tensor, mean: float = 0, std: float = 1, *, generator: Generat
     """Draw each element from the normal distribution."""
     require_floats("normal_", self.array)
     _refuse_negative(std)
-    mean, std, in_blocks = float(mean), float(std), self.array.flags.c_contiguous
+    mean = float(mean)
+    std = float(std)
+    in_blocks = self.array.flags.c_contiguous
     return _redraw(
         self, generator, lambda source, shape, kind: source.normal(shape, kind, mean, std, in_blocks)
     )
@@ -319,7 +322,8 @@ def multinomial(
         weights of a row are 0.
     """
     require_tensor("multinomial", input)
-    weights, source = to_numpy(input.array), source_of(generator, input.device)
+    weights = to_numpy(input.array)
+    source = source_of(generator, input.device)
     if weights.dtype.kind != "f" or weights.ndim not in (1, 2):
         raise RuntimeError(
             "prob_dist must be 1 or 2 dim and hold floats: multinomial draws with a row of weights, or a "

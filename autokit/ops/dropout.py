@@ -94,7 +94,8 @@ def _dropped(
     require_floats("dropout", input.array)
     if p == 1:
         return input.mul_(0.0) if inplace else input * 0.0
-    source, wide = source_of(None, input.device), np.promote_types(input.array.dtype, np.float32)
+    source = source_of(None, input.device)
+    wide = np.promote_types(input.array.dtype, np.float32)
     kept = in_memory_order(places, lambda shape: source.bernoulli(1 - p, shape, wide))
 
     def tensor_of(noise: Any) -> Tensor:
@@ -105,7 +106,8 @@ def _dropped(
         return input.mul_(noise) if inplace else input * noise
     # The factor and the shift that leave mean 0 and variance 1 as they are.
     scale = 1 / math.sqrt((floor**2 * p + 1) * (1 - p))
-    noise, shift = tensor_of(kept * scale), tensor_of(((1 - kept) - p) * (floor * scale))
+    noise = tensor_of(kept * scale)
+    shift = tensor_of(((1 - kept) - p) * (floor * scale))
     return input.mul_(noise).add_(shift) if inplace else input * noise + shift
 
 

@@ -175,7 +175,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         dims = range(a.ndim - dims, a.ndim), range(dims)
     if len(dims) != 2 or len(dims[0]) != len(dims[1]):
         raise RuntimeError(f"both dimension lists should have same length, got {dims}")
-    left, right = list(_LETTERS[: a.ndim]), list(_LETTERS[a.ndim : a.ndim + b.ndim])
+    left = list(_LETTERS[: a.ndim])
+    right = list(_LETTERS[a.ndim : a.ndim + b.ndim])
     for i, j in zip(*dims):
         right[one_dim(j, b.ndim)] = left[one_dim(i, a.ndim)]
     result = [letter for letter in left + right if (letter in left) != (letter in right)]

@@ -63,7 +63,9 @@ class Windows:
         sizes = a.shape[1 : ndim + 1]
         padded = np.zeros_like(a, shape=(len(a), *self._around(sizes), *a.shape[ndim + 1 :]), order="C")
         padded[self._inside(sizes)] = a
-        channel, steps, rest = padded.strides[0], padded.strides[1 : ndim + 1], padded.strides[ndim + 1 :]
+        channel = padded.strides[0]
+        steps = padded.strides[1 : ndim + 1]
+        rest = padded.strides[ndim + 1 :]
         return module_of(a).lib.stride_tricks.as_strided(
             padded,
             (len(a), *self.kernel, *self.counts(sizes), *a.shape[ndim + 1 :]),
@@ -82,7 +84,8 @@ class Windows:
         array([[1., 2., 2., 1.]])
         """
         ndim = len(self.kernel)
-        counts, rest = seen.shape[ndim + 1 : 2 * ndim + 1], seen.shape[2 * ndim + 1 :]
+        counts = seen.shape[ndim + 1 : 2 * ndim + 1]
+        rest = seen.shape[2 * ndim + 1 :]
         total = np.zeros_like(seen, shape=(len(seen), *self._around(sizes), *rest), order="C")
         for place in product(*map(range, self.kernel)):
             met = [

@@ -67,7 +67,8 @@ def put_back(g: Any, out: Any, shape: Any, dim: int) -> Any:
     """The gradient of elements that were taken along ``dim``: zeros, with ``g`` at the places of ``out``."""
     values, index = g[0], out[1]
     if len(index.shape) < len(shape):
-        values, index = np.expand_dims(values, dim), np.expand_dims(index, dim)
+        values = np.expand_dims(values, dim)
+        index = np.expand_dims(index, dim)
     return on(add_at_places, values, index, dim=dim, size=shape[dim])
 
 
@@ -123,7 +124,9 @@ def checked_index(name: str, input: Tensor, dim: int, index: Any) -> int:
         If a place is not there.
     """
     require_tensor(name, index, "index", 2)
-    shape, wanted, dim = input.array.shape, index.array.shape, one_dim(dim, input.array.ndim)
+    shape = input.array.shape
+    wanted = index.array.shape
+    dim = one_dim(dim, input.array.ndim)
     fits = [want <= have or place == dim for place, (have, want) in enumerate(zip(shape, wanted))]
     if len(shape) != len(wanted) or not all(fits):
         raise RuntimeError(

@@ -98,12 +98,16 @@ def _add_rows(array: np.ndarray, index: Index, values: Any) -> None:
         places = np.where(entry < 0, entry + size, entry) if entry.size and entry.min() < 0 else entry
         rows = rows * size + places if len(index) > 1 else places
     shape = array.shape[len(index) :]
-    width, values = math.prod(shape), np.broadcast_to(values, (*rows.shape, *shape))
-    rows, values, memory = rows.reshape(-1), values.reshape(-1, width), array.reshape(-1, width)
+    width = math.prod(shape)
+    values = np.broadcast_to(values, (*rows.shape, *shape))
+    rows = rows.reshape(-1)
+    values = values.reshape(-1, width)
+    memory = array.reshape(-1, width)
     if width > 1 and values.size > _LARGE and array.dtype.itemsize > 2:
         from scipy.sparse import csc_array
 
-        ends, ones = np.arange(rows.size + 1), np.ones(rows.size, array.dtype)
+        ends = np.arange(rows.size + 1)
+        ones = np.ones(rows.size, array.dtype)
         memory += csc_array((ones, rows, ends), shape=(len(memory), rows.size)) @ values
     else:
         places = np.add.outer(rows * width, np.arange(width)) if width > 1 else rows
@@ -261,7 +265,8 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     try:
         if index.__class__ is int and not (input._requires_grad or DETOURS) and input.array.ndim:
             # a row of data, with nothing to record, for the row of the DataLoader
-            row, settings = new_tensor(input.array[index, ...]), {"index": (index, ...)}
+            row = new_tensor(input.array[index, ...])
+            settings = {"index": (index, ...)}
             return share_storage(select_part.operation, input, row, settings)
         view, picks = in_two_steps(input, index, copies=input._requires_grad)
         part = select_part(input, index=view) if view else input
@@ -385,7 +390,8 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {length} but size is {size}")
     if step <= 0:
         raise RuntimeError(f"step is {step} but must be > 0")
-    starts, places = np.arange(0, length - size + 1, step), np.arange(size)
+    starts = np.arange(0, length - size + 1, step)
+    places = np.arange(size)
     return getitem(input, along(dim, np.add.outer(starts, places))).movedim(dim + 1, -1)
 
 

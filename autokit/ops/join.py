@@ -210,7 +210,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     >>> torch.arange(5).split(2)
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
-    place, wanted = _dim_of_parts("split", tensor, dim), split_size_or_sections
+    place = _dim_of_parts("split", tensor, dim)
+    wanted = split_size_or_sections
     size = tensor.array.shape[place]
     if isinstance(wanted, tuple | list):
         sections = sizes_of((wanted,), "split")

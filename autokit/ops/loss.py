@@ -395,7 +395,8 @@ def triplet_margin_loss(
     """
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = minimum(far, pairwise_distance(positive, negative, p, eps))
     return reduced(clamp(margin + near - far, min=0), reduction)

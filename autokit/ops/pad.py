@@ -65,7 +65,8 @@ class AxisMap:
         rows, terms = self.columns.shape
         weights = np.ones((rows, terms)) if self.weights is None else self.weights
         read = self.columns.reshape(-1)
-        order, counts = read.argsort(kind="stable"), np.bincount(read, minlength=self.size)
+        order = read.argsort(kind="stable")
+        counts = np.bincount(read, minlength=self.size)
         place = np.arange(max(counts.max(initial=1), 1))
         used = place < counts[:, np.newaxis]
         first = np.cumsum(counts) - counts

@@ -299,7 +299,8 @@ def _regions(name: str, ndim: int, input: Any, output_size: Any) -> list[tuple[n
     )
     regions = []
     for size, count in zip(own, numbers_of(name, "output_size", tuple(counts), ndim)):
-        first, end = np.arange(count) * size // count, -(np.arange(1, count + 1) * -size // count)
+        first = np.arange(count) * size // count
+        end = -(np.arange(1, count + 1) * -size // count)
         places = first[:, np.newaxis] + np.arange((end - first).max())
         regions.append((np.minimum(places, end[:, np.newaxis] - 1), end - first))
     return regions

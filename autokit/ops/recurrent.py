@@ -151,7 +151,8 @@ def _rnn_gradients(
     states = _rnn_states(given, h, weight, bias, times, relu) if isinstance(g, Tensor) else out
     before, by_h, by_gates = _before(h, states, times), h * 0, []
     for rows in reversed(times):
-        arrived, new = by_h[: rows.stop - rows.start] + g[rows], states[rows]
+        arrived = by_h[: rows.stop - rows.start] + g[rows]
+        new = states[rows]
         by_gates.append(np.where(new > 0, arrived, 0.0) if relu else arrived * (1 - new * new))
         by_h = _renewed(by_h, by_gates[-1] @ weight)
     by_given = _in_order(by_gates, times[::-1])
@@ -215,7 +216,8 @@ def _lstm_gradients(
     times, (by_states, by_all_cells, _) = _times(sizes, backwards), g
     on_tensors = isinstance(given, Tensor)
     states, cells, gates = _lstm_states(given, h, c, weight, bias, times) if on_tensors else out
-    before, cells_before = _before(h, states, times), _before(c, cells, times)
+    before = _before(h, states, times)
+    cells_before = _before(c, cells, times)
     enter, keep, new, leave = _parts(gates, 4)
     shown = np.tanh(cells)
     to_cells = leave * (1 - shown * shown)
@@ -230,7 +232,8 @@ def _lstm_gradients(
         to_c = by_c[:size] + to_h * to_cells[rows]
         to_c = to_c if by_all_cells is None else to_c + by_all_cells[rows]
         by_gates.append(np.concatenate([to_c, to_c, to_c, to_h], 1) * shares[rows])
-        by_h, by_c = _renewed(by_h, by_gates[-1] @ weight), _renewed(by_c, to_c * keep[rows])
+        by_h = _renewed(by_h, by_gates[-1] @ weight)
+        by_c = _renewed(by_c, to_c * keep[rows])
     by_given = _in_order(by_gates, times[::-1])
     return by_given, by_h, by_c, *_by_parameters(by_given, before, bias)
 
@@ -284,7 +287,8 @@ def _gru_gradients(
         by_states.append(by_h[: rows.stop - rows.start] + g[rows])
         by_said.append(np.concatenate([by_states[-1]] * 3, 1) * shares[rows])
         by_h = _renewed(by_h, by_states[-1] * keep[rows] + by_said[-1] @ weight)
-    by_states, by_said = _in_order(by_states, times[::-1]), _in_order(by_said, times[::-1])
+    by_states = _in_order(by_states, times[::-1])
+    by_said = _in_order(by_said, times[::-1])
     by_given = np.concatenate([by_said[:, : 2 * h.shape[1]], by_states * of_new], 1)
     return by_given, by_h, *_by_parameters(by_said, before, bias)
 

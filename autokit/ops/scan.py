@@ -197,7 +197,8 @@ def diff(
     result = cat(parts, place) if n and len(parts) > 1 else input
     for _ in range(min(n, result.array.shape[place])):
         steps = result.array.shape[place] - 1
-        later, earlier = result.narrow(place, 1, max(steps, 0)), result.narrow(place, 0, max(steps, 0))
+        later = result.narrow(place, 1, max(steps, 0))
+        earlier = result.narrow(place, 0, max(steps, 0))
         result = later != earlier if result.array.dtype.kind == "b" else later - earlier
     return result
 

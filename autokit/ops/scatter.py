@@ -132,7 +132,8 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy in which ``src[i, j]`` is added to ``input[i, index[i, j]]`` for ``dim=1``; repeats add up."""
     dim = checked_index("scatter_add", input, dim, index)
     require_tensor("scatter_add", src, "src", 3)
-    src, shape = _source("scatter_add", input, index, src), input.array.shape
+    src = _source("scatter_add", input, index, src)
+    shape = input.array.shape
     added = add_at_places(src, index, dim=dim, size=shape[dim]) if shape else src
     return input + (added if added.array.shape == shape else _in_corner(added, shape))
 

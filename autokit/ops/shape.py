@@ -96,7 +96,8 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from ``start_dim`` to ``end_dim`` as one; the tensor itself where it is one."""
     shape = input.array.shape
-    first, last = one_dim(start_dim, len(shape)), one_dim(end_dim, len(shape))
+    first = one_dim(start_dim, len(shape))
+    last = one_dim(end_dim, len(shape))
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if shape and first == last:
@@ -268,7 +269,8 @@ def expand(input: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    wanted, shape = sizes_of(sizes if size is None else (size,), "expand"), input.array.shape
+    wanted = sizes_of(sizes if size is None else (size,), "expand")
+    shape = input.array.shape
     new = len(wanted) - len(shape)
     if new < 0:
         raise RuntimeError(

@@ -377,7 +377,8 @@ def matrix_rank(
     require_matrices("linalg.matrix_rank", A.array)
     atol = tol if atol is None else atol
     if atol is not None and rtol is not None:
-        atol, rtol = np.maximum(atol, rtol * np.linalg.norm(A.array, 2, (-2, -1))), None
+        atol = np.maximum(atol, rtol * np.linalg.norm(A.array, 2, (-2, -1)))
+        rtol = None
     asked: dict[str, Any] = {"hermitian": hermitian or None, "rtol": rtol}
     settings = {name: value for name, value in asked.items() if value is not None}  # CuPy knows neither
     return new_tensor(np.linalg.matrix_rank(A.array, atol, **settings))

@@ -104,7 +104,9 @@ def trace(input: Tensor) -> Tensor:
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the tensors, as matrices, along its diagonal."""
     blocks = [tensor.reshape((1,) * (2 - tensor.array.ndim) + tensor.array.shape) for tensor in tensors]
-    width, left, rows = sum(block.array.shape[1] for block in blocks), 0, []
+    width = sum(block.array.shape[1] for block in blocks)
+    left = 0
+    rows = []
     for block in blocks:
         height, size = block.array.shape
         place = (slice(None), slice(left, left + size))

@@ -220,7 +220,10 @@ class Adadelta(Optimizer):
 
     def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
         """The formula."""
-        rho, eps, square, changes = group["rho"], group["eps"], state["square_avg"], state["acc_delta"]
+        rho = group["rho"]
+        eps = group["eps"]
+        square = state["square_avg"]
+        changes = state["acc_delta"]
         square *= rho
         square += (1 - rho) * gradient * gradient
         change = np.sqrt(changes + eps) / np.sqrt(square + eps) * gradient

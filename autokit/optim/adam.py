@@ -273,7 +273,8 @@ class NAdam(Optimizer):
     def update(self, array: Any, gradient: Any, state: dict[str, Any], group: Group) -> None:
         """The formula."""
         lr, step = group["lr"], state["step"].item()
-        momentum, ahead = _momentum(step, group), _momentum(step + 1, group)
+        momentum = _momentum(step, group)
+        ahead = _momentum(step + 1, group)
         state["mu_product"] *= momentum
         product = state["mu_product"].item()
         mean, mean_square = average(array, gradient, state, group)

@@ -192,7 +192,8 @@ def tensor_on(storage: UntypedStorage, offset: int, size: tuple[int, ...], strid
     )
     if len(size) != len(stride) or min((offset, *size, *stride)) < 0 or reach > array.size:
         raise wrong
-    start, steps = offset if reach else 0, tuple(step * array.itemsize for step in stride)
+    start = offset if reach else 0
+    steps = tuple(step * array.itemsize for step in stride)
     try:
         if on_a_gpu(array):
             view = module_of(array).lib.stride_tricks.as_strided(array[start:], size, steps)

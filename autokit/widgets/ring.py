@@ -23,7 +23,13 @@ from autokit.graphs.summary import bracketed, summarize
 from autokit.graphs.view import View
 
 _LETTERS = "ABCDEFGH"
-_ROW, _CELL, _PAD, _ROOF, _BETWEEN, _DOT, _WIDEST = 27.0, 23.0, 8.0, 23.0, 46.0, 12.5, 120.0
+_ROW = 27.0
+_CELL = 23.0
+_PAD = 8.0
+_ROOF = 23.0
+_BETWEEN = 46.0
+_DOT = 12.5
+_WIDEST = 120.0
 _NOTE = "A dot for each worker: it is filled where the numbers of that worker are in the sum."
 
 
@@ -104,7 +110,9 @@ def _exchange(script: Script, held: list[list[np.ndarray]], number: int) -> None
     )
     flows = [_flowing(w, f"{_LETTERS[c]} {_text(parcel)}") for (w, c), parcel in zip(sent, parcels)]
     lit = tuple([name for w, chunk in sent for name in (f"e{w}", f"n{w * n + chunk}")])
-    kind, phase, size = "copy", "gather", f"{len(arrived)} of {length} numbers"
+    kind = "copy"
+    phase = "gather"
+    size = f"{len(arrived)} of {length} numbers"
     after = f"The next one copies it: each worker now has {number - n + 3} of {n} sums."
     numbers = _text(arrived)
     if number < n - 1:
@@ -115,7 +123,8 @@ def _exchange(script: Script, held: list[list[np.ndarray]], number: int) -> None
     script.step("travel", phase, told, which, size, lit, sum(flows, ()))
     for (worker, chunk), parcel in zip(reached, parcels):
         held[worker][chunk] = parcel
-    lit, changes = tuple([f"n{w * n + chunk}" for w, chunk in reached]), _shown(held, reached, number + 2)
+    lit = tuple([f"n{w * n + chunk}" for w, chunk in reached])
+    changes = _shown(held, reached, number + 2)
     script.step(kind, phase, after, f"A at worker {b}:", numbers, lit, changes)
     script.close(f"{which.capitalize()}: each worker sends a chunk to the next. {after}")
 
@@ -138,8 +147,10 @@ def _shown(held: list[list[np.ndarray]], cells: Sequence[tuple[int, ...]], summe
 
 def _node(id: int, array: np.ndarray, n: int) -> Node:
     """A chunk, as it is at the end."""
-    name, facts = f"{_LETTERS[id % n]} of worker {id // n}", (array.shape, str(array.dtype))
-    value, dots = Summary(_text(array), *facts), Summary("●" * n, *facts)
+    name = f"{_LETTERS[id % n]} of worker {id // n}"
+    facts = (array.shape, str(array.dtype))
+    value = Summary(_text(array), *facts)
+    dots = Summary("●" * n, *facts)
     return Node(id, "chunk", "", "", "", "", name, *facts, value, dots, True)
 
 
@@ -173,7 +184,8 @@ class Ring(Graph):
         boxes, frames, top = [], [], (n + 1) // 2
         for w, group in enumerate(self.groups):
             column = w if w < top else n - 1 - w + n % 2 / 2
-            left, y = column * (wide + flow + 60.0), (high + _BETWEEN) * (w >= top)
+            left = column * (wide + flow + 60.0)
+            y = (high + _BETWEEN) * (w >= top)
             label = line(left + _PAD, y + 15, group.path, "group", wide)
             frames.append(Frame(group.path, left, y, wide, high, label))
             for k, id in enumerate(group.nodes):
@@ -188,7 +200,8 @@ class Ring(Graph):
         """From a worker to the next: straight in a row, and in an arc at the two ends."""
         w, n, top = edge.id, len(frames), (len(frames) + 1) // 2
         here, there = frames[w], frames[(w + 1) % n]
-        start, end = here.x + here.width * (w < top), there.x + there.width * (top - 1 <= w < n - 1)
+        start = here.x + here.width * (w < top)
+        end = there.x + there.width * (top - 1 <= w < n - 1)
         bend = (start + end) / 2 + (flow + 80.0) * ((w == top - 1) - (w == n - 1))
         y, level = here.y + here.height / 2, there.y + there.height / 2
         middle = Field((start + 6 * bend + end) / 8, (y + level) / 2 + 4, flow, SIZES["flow"], "middle")

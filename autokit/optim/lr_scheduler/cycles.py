@@ -198,7 +198,8 @@ class OneCycleLR(_WithMomentum):
 
     def _phases_of(self, pct_start: float, three_phase: bool) -> list[tuple[float, str, str, str, str]]:
         """For each phase its last step, and the settings of a group between which rate and momentum move."""
-        peak, last = float(pct_start * self.total_steps) - 1, self.total_steps - 1
+        peak = float(pct_start * self.total_steps) - 1
+        last = self.total_steps - 1
         high, low = "max_momentum", "base_momentum"
         phases = [(peak, "initial_lr", "max_lr", high, low)]
         if three_phase:
