@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
-    ("name", "last"), [("lab", ".venv/bin/autokit lab"), ("test", ".venv/bin/pytest -n 2")]
+    ("name", "last"), [("lab", ".venv/bin/autokit lab"), ("test", ".venv/bin/pytest -n 3")]
 )
 def test_a_command_is_one_line_and_stands_in_both_files(name: str, last: str):
     lines = rf"^<!-- {name} command -->\n```sh\n(.+)\n```\n<!-- end of {name} command -->$"

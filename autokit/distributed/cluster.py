@@ -81,8 +81,8 @@ class Cluster:
             view = self.client[:]
             view.block = True
             view.activate()
-            # A bar of progress has a clock, and a notebook shows the same on every run.
-            shell.run_line_magic("pxconfig", "--progress-after=-1")
+            # No bar of progress for a day: it has a clock, and a notebook shows the same on every run.
+            shell.run_line_magic("pxconfig", "--progress-after=86400")
 
     def restart(self) -> None:
         """Start all engines anew, as where one has died; what they held is lost.
