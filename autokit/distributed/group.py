@@ -11,6 +11,7 @@ import atexit
 import builtins
 import os
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -54,6 +55,7 @@ class Group:
         # The two never mix: what the ranks compare is no part of what they compute.
         self.data, self._control = mpi.COMM_WORLD.Dup(), mpi.COMM_WORLD.Dup()
         self.rank, self.size = self.data.rank, self.data.size
+        self._lookouts: list[subprocess.Popen[bytes]] = []
 
     def wait(self, request: Any, call: str, status: Any = None) -> None:
         """Wait until MPI has done ``request``.
@@ -92,8 +94,26 @@ class Group:
             told = "; ".join(f"rank {rank}: {each}" for rank, each in enumerate(calls))
             raise RuntimeError(f"the ranks make different calls, where each waits for the others. {told}")
 
+    def look_out(self) -> None:
+        """Have it said which rank is gone, where the process is killed and cannot say so itself.
+
+        A shell waits for the end of a pipe from this process. mpiexec kills the other ranks as soon as the
+        socket of this one closes: the shell holds it open until it has written.
+        """
+        told = f"Rank {self.rank} of {self.size} is gone, killed or crashed: this ends all ranks"
+        command = ["sh", "-c", 'read end || echo "$0" >&2', told]
+        socket = int(os.environ["PMI_FD"])
+        self._lookouts += [subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[socket])]
+
+    def end_lookout(self) -> None:
+        """From here on this process ends in order, or says itself why."""
+        for shell in self._lookouts:
+            shell.kill()
+            shell.wait()
+
     def close(self) -> None:
         """Free what MPI holds for the group."""
+        self.end_lookout()
         self.data.Free()
         self._control.Free()
 
@@ -139,11 +159,13 @@ def init_process_group(
             raise ValueError(f"init_process_group(): {name} is {given}, and MPI says {found}: leave it out")
     _group = group
     if group.size > 1 and sys.excepthook is not _end_all and not hasattr(builtins, "__IPYTHON__"):
-        _end_together()
+        _end_together(group)
 
 
-def _end_together() -> None:
+def _end_together(group: Group) -> None:
     """Let the end of this program, however it comes, reach the other ranks: none waits for ever."""
+    if "PMI_FD" in os.environ:
+        group.look_out()
     sys.excepthook = _end_all
     atexit.register(_leave)
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
@@ -170,6 +192,7 @@ def _end_all(kind: type[BaseException], error: BaseException, trace: TracebackTy
     if _group is None:
         sys.__excepthook__(kind, error, trace)
         return
+    _group.end_lookout()
     told = "".join(traceback.format_exception(kind, error, trace))
     sys.stdout.flush()
     print(f"Rank {_group.rank} of {_group.size} ends all ranks:\n{told}", end="", file=sys.stderr, flush=True)
@@ -185,6 +208,7 @@ def _leave() -> None:
         _group.agree("the end of the program")
     except RuntimeError as error:
         _end_all(type(error), error, None)
+    _group.end_lookout()
 
 
 def current(call: str) -> Group:

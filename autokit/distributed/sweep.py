@@ -9,10 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from contextlib import nullcontext, suppress
-from typing import Any, BinaryIO
+from typing import Any
 
 from autokit.distributed.cluster import Cluster
-from autokit.func.trials import Job, Processes, Row, Sweep, failed, jobs_of, key, plain, run_trial
+from autokit.func import trials
+from autokit.func.trials import Job, Row, Sweep
 
 
 def sweep(
@@ -56,7 +57,8 @@ def sweep(
     Raises
     ------
     ValueError
-        If the grid or the seeds are empty, or ``file`` is no sweep's or that of another function or grid.
+        If the grid or the seeds are empty, or ``file`` is no sweep's, or that of another function, one
+        whose source has changed, or another grid.
     TypeError
         If ``train`` does not take these keywords.
 
@@ -72,16 +74,17 @@ def sweep(
     """
     if mode not in ("min", "max"):
         raise ValueError(f'sweep(): mode is "min" or "max", not {mode!r}')
-    name, stopped = getattr(train, "__name__", type(train).__name__), ""
-    jobs = jobs_of(train, grid, seeds)
+    stopped = ""
+    jobs = trials.jobs_of(train, grid, seeds)
+    head = trials.head_of(train, grid)
     with nullcontext() if file is None else open(file, "a+b") as kept:
-        rows = {} if kept is None else _read(kept, {"sweep": name, "settings": sorted(grid)})
-        waiting = [job for job in jobs if key(*job) not in rows]
-        workers: Any = Processes(train) if cluster is None else _Engines(train, cluster)
+        rows = {} if kept is None else trials.rows_in(kept, head)
+        waiting = [job for job in jobs if trials.key(*job) not in rows]
+        workers: Any = trials.Processes(train) if cluster is None else _Engines(train, cluster)
         try:
             for (setting, seed), outcome in _outcomes(workers, waiting, len(jobs)):
-                line = json.dumps({"setting": setting, "seed": seed, **outcome}, default=plain)
-                rows[key(setting, seed)] = json.loads(line)
+                line = json.dumps({"setting": setting, "seed": seed, **outcome}, default=trials.plain)
+                rows[trials.key(setting, seed)] = json.loads(line)
                 if kept is not None:
                     kept.write(line.encode() + b"\n")
                     kept.flush()
@@ -89,29 +92,9 @@ def sweep(
             stopped = ", stopped"
         finally:
             workers.stop()
-    done = [rows[known] for job in jobs if (known := key(*job)) in rows]
+    done = [rows[known] for job in jobs if (known := trials.key(*job)) in rows]
     read = f", {len(jobs) - len(waiting)} of them read from the file" if len(waiting) < len(jobs) else ""
-    return Sweep(f"{name}: {len(done)} of {len(jobs)} trials{read}{stopped}", done, mode)
-
-
-def _read(file: BinaryIO, head: Row) -> dict[str, Row]:
-    """The finished trials in a file, whose last line is cut where a killed run left but a part of it."""
-    file.seek(0)
-    text, lines, end = file.read() or json.dumps(head).encode() + b"\n", [], 0
-    for line in text.splitlines(keepends=True):
-        try:
-            lines.append(json.loads(line if line.endswith(b"\n") else b""))
-        except ValueError:
-            if end + len(line) < len(text) or not lines:
-                raise ValueError(f"{file.name}, line {len(lines) + 1}: this is no row of a sweep") from None
-            break
-        end += len(line)
-    if lines[0] != head:
-        raise ValueError(f"{file.name} holds another sweep, {lines[0]}; this is {head}: name another file")
-    if not file.tell():
-        file.write(text)
-    file.truncate(end)
-    return {key(row["setting"], row["seed"]): row for row in lines[1:] if row["error"] is None}
+    return Sweep(f"{head['sweep']}: {len(done)} of {len(jobs)} trials{read}{stopped}", done, mode)
 
 
 def _outcomes(workers: Any, jobs: list[Job], total: int) -> Iterator[tuple[Job, Row]]:
@@ -128,7 +111,7 @@ def _outcomes(workers: Any, jobs: list[Job], total: int) -> Iterator[tuple[Job, 
                     again.append(job)
                     suspects.append(job)
                     continue
-                yield job, outcome or failed("Its engine died, and once more when it ran alone.")
+                yield job, outcome or trials.failed("Its engine died, and once more when it ran alone.")
                 if bar is not None:
                     bar.update()
 
@@ -161,7 +144,7 @@ class _Engines:
 
     def start(self, job: Job) -> None:
         """Begin a trial on an engine that has none."""
-        self.running[self._view.apply_async(run_trial, self._packed, job)] = job
+        self.running[self._view.apply_async(trials.run_trial, self._packed, job)] = job
 
     def finished(self) -> Iterator[tuple[Job, Row | None]]:
         """Wait for trials that have ended; where an engine has died, all that ran have no outcome."""

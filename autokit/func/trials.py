@@ -19,7 +19,8 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
+from zlib import crc32
 
 import numpy as np
 
@@ -121,6 +122,35 @@ def plain(value: Any) -> Any:
 def key(*values: Any) -> str:
     """What tells a setting or a trial from others."""
     return json.dumps(values, default=plain, sort_keys=True)
+
+
+def head_of(train: Callable[..., Any], grid: Mapping[str, Iterable[Any]]) -> Row:
+    """The first line of a file of trials: which function they call, its source as a checksum, and how."""
+    source = ""
+    with suppress(OSError, TypeError):  # there is none of a function of C
+        source = inspect.getsource(train)
+    name = getattr(train, "__name__", type(train).__name__)
+    return {"sweep": name, "source": crc32(source.encode()), "settings": sorted(grid)}
+
+
+def rows_in(file: BinaryIO, head: Row) -> dict[str, Row]:
+    """The finished trials in a file, whose last line is cut where a killed run left but a part of it."""
+    file.seek(0)
+    text, lines, end = file.read() or json.dumps(head).encode() + b"\n", [], 0
+    for line in text.splitlines(keepends=True):
+        try:
+            lines.append(json.loads(line if line.endswith(b"\n") else b""))
+        except ValueError:
+            if end + len(line) < len(text) or not lines:
+                raise ValueError(f"{file.name}, line {len(lines) + 1}: this is no row of a sweep") from None
+            break
+        end += len(line)
+    if lines[0] != head:
+        raise ValueError(f"{file.name} holds another sweep, {lines[0]}; this is {head}: name another file")
+    if not file.tell():
+        file.write(text)
+    file.truncate(end)
+    return {key(row["setting"], row["seed"]): row for row in lines[1:] if row["error"] is None}
 
 
 def run_trial(train: Any, job: Job) -> Row:

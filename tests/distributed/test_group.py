@@ -54,7 +54,7 @@ def test_without_the_extra_one_sentence_says_what_to_install() -> None:
 
 ENDS = {
     "raise": r"Rank 1 of 2 ends all ranks:\nTraceback[\s\S]*RuntimeError: broken here",
-    "kill": "Killed",
+    "kill": "Rank 1 of 2 is gone, killed or crashed",
     "terminate": r"Rank 1 of 2 ends all ranks:\nTraceback[\s\S]*by SIGTERM",
     "exit": r"rank 0: all_reduce\(.*\) of \[3\] float32; rank 1: the end of the program",
     "call": r"rank 0: barrier\(\); rank 1: all_reduce",

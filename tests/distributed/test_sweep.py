@@ -21,7 +21,7 @@ import pytest
 
 import autokit as torch
 from autokit.distributed.cluster import Cluster
-from autokit.func.trials import Sweep
+from autokit.func.trials import Sweep, head_of
 from tests.distributed.ranks import lives
 from tests.support import ROOT, require
 
@@ -120,7 +120,8 @@ def test_a_sweep_goes_on_where_its_file_ends(tmp_path: Path) -> None:
         (b"x,y\n1,2\n", "line 1: this is no row"),
         (b'{"sweep": "other", "settings": ["x"]}\n', "holds another sweep.*other"),
         (b'{"sweep": "train", "settings": ["x"]}\n', "holds another sweep.*'x'.*lr.*width"),
-        (b'{"sweep": "train", "settings": ["lr", "width"]}\n{"sett\n{}\n', "line 2: this is no row"),
+        (b'{"sweep": "train", "source": 1, "settings": ["lr", "width"]}\n', "another sweep.*'source': 1"),
+        (json.dumps(head_of(train, GRID)).encode() + b'\n{"sett\n{}\n', "line 2: this is no row"),
     ],
 )
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path, text: bytes, words: str) -> None:

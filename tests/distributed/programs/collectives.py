@@ -1,11 +1,13 @@
 """Every collective on every rank, against NumPy, which knows what all ranks hold."""
 
+import warnings
 from itertools import product
 
 import numpy as np
 
 import autokit as torch
 from autokit import distributed as dist
+from tests.gpu import standin
 
 SHAPES = [(), (0,), (1,), (7,), (3, 0, 2), (5, 3), (4099,)]
 REDUCED = {
@@ -29,12 +31,12 @@ def reduced(op: dist.ReduceOp, shape: tuple[int, ...], dtype: str, part: int = 0
 
 
 def same(tensor: torch.Tensor, wanted: np.ndarray) -> None:
-    np.testing.assert_array_equal(tensor.numpy(), wanted, strict=tensor.dim() > 0)
+    np.testing.assert_array_equal(tensor.cpu().numpy(), wanted, strict=tensor.dim() > 0)
 
 
-def check(shape: tuple[int, ...], dtype: str) -> None:
+def check(shape: tuple[int, ...], dtype: str, device: str = "cpu") -> None:
     def mine(part: int = 0) -> torch.Tensor:
-        return torch.from_numpy(held(rank, shape, dtype, part))
+        return torch.from_numpy(held(rank, shape, dtype, part)).to(device)
 
     for op in REDUCED:
         if op is dist.ReduceOp.AVG and dtype == "int64":
@@ -79,6 +81,11 @@ if __name__ == "__main__":
     rank, size = dist.get_rank(), dist.get_world_size()
     for shape, dtype in product(SHAPES, ("float32", "float64", "int64")):
         check(shape, dtype)
+    with standin.installed(), warnings.catch_warnings(record=True) as told:
+        check((5, 3), "float32", "cuda")
+    assert [str(each.message) for each in told] == [
+        "torch.distributed sends tensors on a GPU by way of the host's memory"
+    ]
     table = torch.from_numpy(held(rank, (5, 3), "float32"))
     dist.all_reduce(table.t()[1:])  # a view, whose elements do not stand side by side
     same(table[:, 1:], reduced(dist.ReduceOp.SUM, (5, 3), "float32")[:, 1:])

@@ -9,6 +9,7 @@ import autokit as torch
 from autokit import distributed as dist
 from autokit import nn
 from autokit.nn.parallel import DistributedDataParallel
+from tests.gpu import standin
 
 
 def network(seed: int) -> nn.Module:
@@ -39,13 +40,13 @@ def near(one: nn.Module, other: nn.Module, what: str) -> None:
         assert difference < 1e-6, (name, what, difference)
 
 
-def the_mean_is_the_large_batchs_gradient() -> None:
-    alone, together = network(0), DistributedDataParallel(network(rank), bucket_cap_mb=2e-4)
+def the_mean_is_the_large_batchs_gradient(device: str = "cpu") -> None:
+    alone, together = network(0), DistributedDataParallel(network(rank).to(device), bucket_cap_mb=2e-4)
     assert len(together._buckets) > 2, "several buckets, to be sent one after the other"
     near(alone, together.module, "data")
     (batch,) = batches(1)
     loss_of(alone, *batch).backward()
-    loss_of(together, *share(batch)).backward()
+    loss_of(together, *[each.to(device) for each in share(batch)]).backward()
     near(alone, together.module, "grad")
 
 
@@ -121,6 +122,8 @@ if __name__ == "__main__":
     dist.init_process_group("mpi")
     rank, size = dist.get_rank(), dist.get_world_size()
     the_mean_is_the_large_batchs_gradient()
+    with standin.installed():
+        the_mean_is_the_large_batchs_gradient("cuda")
     buckets_are_sent_while_the_backward_pass_runs()
     small_batches_add_up()
     buffers_are_those_of_rank_0()
