@@ -207,12 +207,9 @@ def test_gradients_that_add_up_over_calls_are_refused_or_kept():
     model(torch.ones(1, 2)).sum().backward()
     with pytest.raises(StaticError, match="zero_grad"):
         compile(step)(torch.ones(1, 2))
-    twin = copy.deepcopy(model)  # as after w.grad.zero_(), which courses write
     kept = compile(lambda x: model(x).sum().backward())
     for _ in range(3):
         kept(torch.ones(1, 2))
-        twin(torch.ones(1, 2)).sum().backward()
-    twin.weight.grad += model.weight.grad[0] - twin.weight.grad[0]
     assert torch.equal(model.weight.grad, torch.full((1, 2), 4.0))
 
 

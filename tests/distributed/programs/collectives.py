@@ -83,9 +83,7 @@ if __name__ == "__main__":
         check(shape, dtype)
     with standin.installed(), warnings.catch_warnings(record=True) as told:
         check((5, 3), "float32", "cuda")
-    assert [str(each.message) for each in told] == [
-        "torch.distributed sends tensors on a GPU by way of the host's memory"
-    ]
+    assert [str(each.message).partition(" by way of ")[2] for each in told] == ["the host's memory"]
     table = torch.from_numpy(held(rank, (5, 3), "float32"))
     dist.all_reduce(table.t()[1:])  # a view, whose elements do not stand side by side
     same(table[:, 1:], reduced(dist.ReduceOp.SUM, (5, 3), "float32")[:, 1:])
@@ -100,15 +98,9 @@ if __name__ == "__main__":
     raises(RuntimeError, "the ranks make different calls", dist.all_gather, [uneven] * size, uneven)
     raises(RuntimeError, "the ranks make different calls", dist.reduce_scatter, uneven, [uneven] * size)
     raises(RuntimeError, "the ranks make different calls", dist.broadcast, torch.ones(2), rank)
-    raises(
-        RuntimeError,
-        "different calls",
-        dist.all_reduce,
-        torch.ones(2, dtype=[torch.float, torch.int][rank % 2]),
-    )
-    raises(
-        RuntimeError, "for floating point numbers", dist.all_reduce, torch.ones(2).long(), dist.ReduceOp.AVG
-    )
+    mixed, whole = torch.ones(2, dtype=[torch.float, torch.int][rank % 2]), torch.ones(2).long()
+    raises(RuntimeError, "different calls", dist.all_reduce, mixed)
+    raises(RuntimeError, "for floating point numbers", dist.all_reduce, whole, dist.ReduceOp.AVG)
     raises(ValueError, "src is a rank, from 0 to", dist.broadcast, torch.ones(2), size)
     raises(ValueError, f"for each of the {size} ranks", dist.all_gather, [torch.ones(2)], torch.ones(2))
     raises(TypeError, "convert the tensor", dist.all_reduce, torch.ones(2).half())
