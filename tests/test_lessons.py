@@ -173,7 +173,7 @@ def test_code_cells_are_short_and_none_escapes_the_comparison(name: str):
 @lesson
 def test_outputs_are_whole_and_name_no_machine(name: str):
     for cell in code(read(name)):
-        assert set(cell.metadata) <= {"nbgrader", "slideshow", "tags"}, cell.id
+        assert set(cell.metadata) <= {"jupyter", "nbgrader", "slideshow", "tags"}, cell.id
         for output in cell.outputs:
             assert output.output_type in ("stream", "execute_result", "display_data"), cell.id
             assert output.get("name") != "stderr", cell.id
@@ -189,9 +189,7 @@ def test_outputs_are_whole_and_name_no_machine(name: str):
 @lesson
 def test_pictures_stand_still_where_nothing_plays_and_say_what_they_show(name: str):
     cells = code(read(name))
-    stills = [
-        "".join(str(output.get("data", {}).get("text/html", "")) for output in c.outputs) for c in cells
-    ]
+    stills = ["".join(output.get("data", {}).get("text/html", "") for output in c.outputs) for c in cells]
     for cell, still in zip(cells, stills, strict=True):
         assert still.count("<img") == len(re.findall(r'<img alt="[^"]{20,}', still)), cell.id
         assert "<img" in still or "ak.animate(" not in cell.source, cell.id
@@ -209,8 +207,9 @@ def test_each_exercise_has_a_marked_solution_and_a_check_that_it_passes(name: st
     for exercise in exercises(book):
         answer, check = cells[f"{exercise}-answer"], cells[f"{exercise}-check"]
         assert answer.metadata.nbgrader.solution and "### BEGIN SOLUTION\n" in answer.source
-        assert check.metadata.nbgrader.locked and check.metadata.nbgrader.grade
-        assert (check.metadata.nbgrader.points > 0) == (exercise != "guess")
+        marked = check.metadata.nbgrader
+        assert marked.locked and marked.grade and (marked.points > 0) == (exercise != "guess")
+        assert check.metadata.jupyter.source_hidden, "it names the right answer"
         assert check.source.startswith(f"# {exercise.capitalize().replace('-', f' {int(name[:2])}.')}\n")
         said = verdicts(check.outputs)
         assert said and all(map(is_right, said)), (exercise, said)
