@@ -29,7 +29,7 @@ _PAD = 8.0
 _ROOF = 23.0
 _BETWEEN = 46.0
 _DOT = 12.5
-_WIDEST = 120.0
+_WIDEST = 150.0
 _NOTE = "A dot for each worker: it is filled where the numbers of that worker are in the sum."
 
 
