@@ -55,6 +55,7 @@ class Group:
         # The two never mix: what the ranks compare is no part of what they compute.
         self.data, self._control = mpi.COMM_WORLD.Dup(), mpi.COMM_WORLD.Dup()
         self.rank, self.size = self.data.rank, self.data.size
+        self._apart = False
         self._lookouts: list[subprocess.Popen[bytes]] = []
 
     def wait(self, request: Any, call: str, status: Any = None) -> None:
@@ -63,8 +64,15 @@ class Group:
         Raises
         ------
         RuntimeError
-            If that takes longer than the limit: another rank does not answer.
+            If that takes longer than the limit: another rank does not answer. Also if a wait before was
+            given up or interrupted: the ranks stand at different calls, and would mix up their numbers.
         """
+        if self._apart:
+            raise RuntimeError(
+                f"{call}: rank {self.rank} has left a call before the others came to it. Start all ranks "
+                "anew; in a notebook, cluster.restart() does"
+            )
+        self._apart = True
         began = time.perf_counter()
         try:
             while not request.Test(status):
@@ -74,6 +82,7 @@ class Group:
                         "not come to this call. init_process_group(timeout=) sets the limit"
                     )
                 _pause()
+            self._apart = False
         finally:
             self.waited += time.perf_counter() - began
 

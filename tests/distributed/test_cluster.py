@@ -124,6 +124,7 @@ def test_cells_run_on_all_ranks_and_a_restart_leaves_nothing(kernel: tuple[Any, 
     assert re.search(r"\[1:execute\][\s\S]*ValueError: broken here", said), said
     while not {"[stdout:0]", "[stdout:1]"} <= set(run("%px print('free')").split()):
         assert time.monotonic() - began < 10
+    assert re.search(r"\[0:execute\][\s\S]*left a call.*cluster.restart\(\)", run("%px dist.barrier()"))
 
     manager.restart_kernel(now=False)
     ends(folder, family)
