@@ -66,7 +66,7 @@ def test_the_profile_of_a_batch_system_is_one_that_ipyparallel_reads(tmp_path: P
     launcher.write_batch_script(64)
     script = (tmp_path / launcher.batch_file_name).read_text("utf-8")
     assert "#SBATCH --ntasks=64 --partition=compute" in script
-    assert re.search(r"^srun --mpi=pmi2 ipengine\b", script, re.MULTILINE)
+    assert re.search(r"^srun --mpi=pmi2 --kill-on-bad-exit ipengine\b", script, re.MULTILINE)
 
 
 @pytest.mark.parametrize("text", [".github/CONTRIBUTING.md", "tests/benchmarks/README.md"])

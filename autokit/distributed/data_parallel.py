@@ -138,9 +138,8 @@ class DistributedDataParallel(Module):
         trains = thread.state.recording and self.training
         if trains:
             self._reduces = self._sync
-            self._ranks.agree(
-                f"a forward pass of DistributedDataParallel{'' if self._sync else '.no_sync()'}"
-            )
+            mode = "" if self._sync else ".no_sync()"
+            self._ranks.agree(f"a forward pass of DistributedDataParallel{mode}")
             self._refuse_unfinished()
         if self.broadcast_buffers and self._sync:
             for each in self.module.buffers():

@@ -198,15 +198,17 @@ def _mpi() -> Any:
 
 def _end_all(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Print an error that ends this rank, and end the others, which would wait for it."""
-    if _group is None:
+    global _group
+    group, _group = _group, None
+    if group is None:
         sys.__excepthook__(kind, error, trace)
         return
-    _group.end_lookout()
+    group.end_lookout()
     told = "".join(traceback.format_exception(kind, error, trace))
     sys.stdout.flush()
-    print(f"Rank {_group.rank} of {_group.size} ends all ranks:\n{told}", end="", file=sys.stderr, flush=True)
+    print(f"Rank {group.rank} of {group.size} ends all ranks:\n{told}", end="", file=sys.stderr, flush=True)
     time.sleep(0.3)  # mpiexec drops what it has not read when a rank aborts
-    _group.mpi.COMM_WORLD.Abort(1)
+    group.mpi.COMM_WORLD.Abort(1)
 
 
 def _leave() -> None:
@@ -215,9 +217,9 @@ def _leave() -> None:
         return
     try:
         _group.agree("the end of the program")
+        _group.end_lookout()
     except RuntimeError as error:
         _end_all(type(error), error, None)
-    _group.end_lookout()
 
 
 def current(call: str) -> Group:
