@@ -44,8 +44,9 @@ def sweep(
         do not run again, except those that failed.
     cluster : Cluster, optional
         Where to run, one trial at a time on each engine; left out, in processes of this machine, one for each
-        processor. If an engine dies, the engines are started anew, and the trials that ran are run
-        again at the end, one by one; one that ends its engine then, too, has failed.
+        processor, which are forked, so not on Windows. If an engine dies, the engines are started anew, and
+        the trials that ran are run again at the end, one by one; one that ends its engine then, too, has
+        failed.
     mode : {"min", "max"}
         Whether the lowest value is the best, as of losses, or the highest.
 
