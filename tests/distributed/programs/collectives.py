@@ -88,8 +88,7 @@ if __name__ == "__main__":
     dist.all_reduce(table.t()[1:])  # a view, whose elements do not stand side by side
     same(table[:, 1:], reduced(dist.ReduceOp.SUM, (5, 3), "float32")[:, 1:])
     same(table[:, :1], held(rank, (5, 3), "float32")[:, :1])
-    leaf = torch.ones(3, requires_grad=True)
-    saved = (leaf * 2).exp()
+    saved = (torch.ones(3, requires_grad=True) * 2).exp()
     dist.all_reduce(saved.detach())
     raises(RuntimeError, "modified by an inplace operation", saved.sum().backward)
     uneven = torch.ones(2 + (rank == size - 1))

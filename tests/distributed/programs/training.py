@@ -12,9 +12,9 @@ from autokit.nn.parallel import DistributedDataParallel
 from tests.gpu import standin
 
 
-def network(seed: int) -> nn.Module:
+def network(seed: int, width: int = 16) -> nn.Module:
     torch.manual_seed(seed)
-    return nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 8), nn.Tanh(), nn.Linear(8, 3))
+    return nn.Sequential(nn.Linear(6, width), nn.Tanh(), nn.Linear(width, 8), nn.Tanh(), nn.Linear(8, 3))
 
 
 def batches(count: int, size: int = 32) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -41,7 +41,8 @@ def near(one: nn.Module, other: nn.Module, what: str) -> None:
 
 
 def the_mean_is_the_large_batchs_gradient(device: str = "cpu") -> None:
-    alone, together = network(0), DistributedDataParallel(network(rank).to(device), bucket_cap_mb=2e-4)
+    alone, mine = network(0, 9000), network(rank, 9000).to(device)  # one gradient is large, others small
+    together = DistributedDataParallel(mine, bucket_cap_mb=2e-4)
     assert len(together._buckets) > 2, "several buckets, to be sent one after the other"
     near(alone, together.module, "data")
     (batch,) = batches(1)
