@@ -111,8 +111,8 @@ def copy_lessons(folder: Path, student: bool = False, numbers: Collection[int] =
 def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
     r"""A copy of a notebook (as JSON data) without solutions and outputs, marked up as nbgrader does.
 
-    In a code cell the lines between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` become a stub; a
-    cell whose metadata says ``nbgrader: {"solution": true}`` and that has no such lines becomes one
+    In a code cell the lines between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` become a stub, and go
+    where a line such as ``answer = ...`` stands before them; a cell whose metadata says ``nbgrader: {"solution": true}`` and that has no such lines becomes one
     whole.  Those between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` go.
 
     >>> cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": ["6"],
@@ -153,7 +153,8 @@ def _without_regions(lines: Iterable[str], stub: list[str]) -> tuple[list[str], 
         if begin:
             inside, solves = True, begin[2] == "SOLUTION"
             found |= solves
-            kept += [begin[1] + text for text in stub] if solves else []
+            dots = bool(kept) and kept[-1].endswith("= ...")  # the answer takes their place
+            kept += [begin[1] + text for text in stub] if solves and not dots else []
         elif _END.match(line):
             inside = False
         elif not inside:

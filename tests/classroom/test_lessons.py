@@ -12,7 +12,7 @@ import pytest
 from autokit.classroom import lessons
 from autokit.classroom.lessons import Obstacle, copy_lessons, lessons_folder, student_version
 
-HIDDEN = "### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS"
+HIDDEN = "### BEGIN SOLUTION\nz = 2\n### END SOLUTION\n### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS"
 
 
 def notebook(source: str, **metadata: object) -> bytes:
@@ -154,7 +154,7 @@ def test_a_solution_cell_without_markers_goes_whole_and_other_cells_stay():
         {"cell_type": "markdown", "metadata": marked, "source": "Because."},
         {"cell_type": "code", "metadata": {}, "source": ["y = 1\n", "y"], "outputs": [1]},
         {"cell_type": "raw", "metadata": {}, "source": "raw"},
-        {"cell_type": "code", "metadata": {}, "source": f"z\n{HIDDEN}\nz", "outputs": []},
+        {"cell_type": "code", "metadata": {}, "source": f"z = ...\n{HIDDEN}\nz", "outputs": []},
     ]
     original = json.dumps(cells)
     student = student_version({"cells": cells, "metadata": {"widgets": {}, "kernelspec": {}}})
@@ -163,7 +163,7 @@ def test_a_solution_cell_without_markers_goes_whole_and_other_cells_stay():
         "YOUR ANSWER HERE",
         "y = 1\ny",
         "raw",
-        "z\nz",
+        "z = ...\nz",
     ]
     assert student["metadata"] == {"kernelspec": {}}
     assert student["cells"][2]["outputs"] == []
@@ -186,5 +186,5 @@ def _is_exercise(cell: dict[str, Any]) -> bool:
 
 
 def _holes(notebook: dict[str, Any]) -> int:
-    stubs = ("# YOUR CODE HERE\n", "YOUR ANSWER HERE")
+    stubs = ("# YOUR CODE HERE\n", " = ...", "YOUR ANSWER HERE")
     return sum(any(stub in "".join(cell["source"]) for stub in stubs) for cell in notebook["cells"])
