@@ -112,8 +112,9 @@ def student_version(notebook: dict[str, Any]) -> dict[str, Any]:
     r"""A copy of a notebook (as JSON data) without solutions and outputs, marked up as nbgrader does.
 
     In a code cell the lines between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` become a stub, and go
-    where a line such as ``answer = ...`` stands before them; a cell whose metadata says ``nbgrader: {"solution": true}`` and that has no such lines becomes one
-    whole.  Those between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` go.
+    where a line such as ``answer = ...`` stands before them; a cell whose metadata says
+    ``nbgrader: {"solution": true}`` and that has no such lines becomes one whole.  Those between
+    ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` go.
 
     >>> cell = {"cell_type": "code", "metadata": {}, "execution_count": 1, "outputs": ["6"],
     ...         "source": "def f(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION"}
