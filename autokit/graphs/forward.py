@@ -13,18 +13,18 @@ def tell_forward(script: Script, words: Words) -> None:
         tell_value(script, words, node)
 
 
-def tell_value(script: Script, words: Words, node: Node) -> None:
-    """One value: what is given, or what an operation computes."""
+def tell_value(script: Script, words: Words, node: Node, leaf: str = "collects a gradient") -> None:
+    """One value: what is given, where a leaf does what ``leaf`` says, or what an operation computes."""
     if words.operands.get(node.id):
         _tell_operation(script, words, node)
     elif not node.is_number:  # which the formulas say
-        _tell_input(script, words, node)
+        _tell_input(script, words, node, leaf)
 
 
-def _tell_input(script: Script, words: Words, node: Node) -> None:
+def _tell_input(script: Script, words: Words, node: Node, leaf: str) -> None:
     name, value = node.name, words.value(node)
     if node.kind == "leaf":
-        sentence = f"{equals(name, node.shape, value)} is given: a leaf, which collects a gradient."
+        sentence = f"{equals(name, node.shape, value)} is given: a leaf, which {leaf}."
     elif node.kind == "constant":
         given = name if says(name, value) else equals(name, node.shape, value)
         sentence = f"{given} is given: a constant, which needs no gradient."

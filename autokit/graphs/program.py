@@ -94,6 +94,8 @@ def _box(id: int, box: list[Any], new: dict[Any, str]) -> Node:
     is_input = first.kind == "input"  # a placeholder, say: it needs no gradient, but is no constant
     operation = first.module if operations[1:] else operation
     label = f"{len(written)} new values" if written[1:] else written[0] if written else last.label
+    if operation and operation == label:  # a name of one's own says no more than that
+        operation = calls.pop()
     if first.kind == "state" and box[1:]:
         owners, names = zip(*[node.label.rpartition(".")[::2] for node in box])
         same = {*owners} == {owners[0]}

@@ -49,7 +49,7 @@ class Tangents:
                 self.found[place] = tangent  # type: ignore[index]
         nodes = []
         for node in self.nodes:
-            tell_value(self.script, self.words, node)
+            tell_value(self.script, self.words, node, "may move")
             if node.requires_grad:
                 self._tell(node)
                 node = replace(node, gradient=self._summary(node))
