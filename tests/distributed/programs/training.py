@@ -113,7 +113,7 @@ def the_monitor_shows_all_ranks() -> None:
     assert len(rows) == size and rows[rank][0] == watch.loss
     told = watch.still()["text/plain"] if rank == 0 else ""
     if size > 1:
-        assert rows[-1][1] > 0.4 and rows[-1][2] < rows[0][2] > 0.3, rows
+        assert rows[-1][1] == max(row[1] for row in rows) > 0.4 and rows[0][2] > 0.2, rows
         assert rank or size > 2 or "Rank 1 computes longest: the others wait for it." in told, told
     else:
         assert "Ranks" not in told
