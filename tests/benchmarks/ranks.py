@@ -80,17 +80,17 @@ def ring(count: int, size: int, latency: float, bandwidth: float, adding: float)
     return (count - 1) * (2 * (latency + part / bandwidth) + part * adding)
 
 
-def least(job: Callable[[], object], rounds: int = 40) -> float:
-    """The shortest time of a job that all ranks begin together; that of the slowest rank."""
-    times = []
-    for _ in range(rounds):
-        dist.barrier()
-        began = time.perf_counter()
-        job()
-        times.append(time.perf_counter() - began)
-    slowest = torch.tensor(times[2:], dtype=torch.float64)
-    dist.all_reduce(slowest, dist.ReduceOp.MAX)
-    return float(slowest.min())
+def least(*jobs: Callable[[], object]) -> list[float]:
+    """The shortest time of each job, in turns; all ranks begin a job together, and the slowest counts."""
+    times = torch.empty(40, len(jobs), dtype=torch.float64)
+    for turn in range(len(times)):
+        for column, job in enumerate(jobs):
+            dist.barrier()
+            began = time.perf_counter()
+            job()
+            times[turn, column] = time.perf_counter() - began
+    dist.all_reduce(times, dist.ReduceOp.MAX)
+    return times[2:].amin(0).tolist()
 
 
 def step_of(wrap: Callable[[nn.Module], nn.Module]) -> Callable[[], Any]:
@@ -114,19 +114,19 @@ def on_a_rank() -> dict[str, float]:
 
     world, rank = MPI.COMM_WORLD, dist.get_rank()
     tensor = torch.zeros(MEGABYTES // 4)
-    array, other = np.zeros((2, MEGABYTES // 4), np.float32)
+    array, other = tensor.numpy(), np.zeros(MEGABYTES // 4, np.float32)
     alone, together = step_of(lambda model: model), step_of(nn.parallel.DistributedDataParallel)
 
     def exchange(sent: np.ndarray, arrives: np.ndarray) -> None:
         world.Sendrecv(sent, 1 - rank, recvbuf=arrives, source=1 - rank)
 
-    found = {"alone": least(alone), "together": least(together)}
-    found["ours"] = least(lambda: dist.all_reduce(tensor))
-    found["adding"] = least(lambda: np.add(array, other, out=array)) / MEGABYTES
-    found["bare"] = least(lambda: world.Allreduce(MPI.IN_PLACE, array))
+    steps = least(alone, together)
+    calls = least(lambda: dist.all_reduce(tensor), lambda: world.Allreduce(MPI.IN_PLACE, array))
+    adding = least(lambda: np.add(array, other, out=array))[0] / MEGABYTES
+    found = dict(zip(["alone", "together", "ours", "bare", "adding"], [*steps, *calls, adding]))
     if dist.get_world_size() == 2:
-        found["latency"] = least(lambda: [exchange(array[:1], other[:1]) for _ in range(100)]) / 100
-        found["bandwidth"] = MEGABYTES / least(lambda: exchange(array, other))
+        latency = least(lambda: [exchange(array[:1], other[:1]) for _ in range(100)])[0] / 100
+        found |= {"latency": latency, "bandwidth": MEGABYTES / least(lambda: exchange(array, other))[0]}
     dist.destroy_process_group()
     return found
 
